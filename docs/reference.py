@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 import griffe
-import msgspec
 import yaml
 
 from modeldiagrams.cli import main
-from modeldiagrams.options.options import Options
+from modeldiagrams.options.options import GROUPS
 from modeldiagrams.options.parsing import option_help, option_names
 from modeldiagrams.options.settings import setting_help
 from modeldiagrams.render.assets import asset
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 SOURCES = Path(__file__).parent.parent / "src"
-NAMES = SOURCES / "modeldiagrams" / "target" / "inference" / "names.yaml"
+NAMES = SOURCES / "modeldiagrams" / "resolve" / "names" / "names.yaml"
 
 
 def options() -> str:
@@ -34,7 +33,7 @@ def options() -> str:
     return "\n\n".join(
         f"## {group.name.capitalize()}\n\n{group.type.__doc__}\n\n"
         + _format_entries({name: help_[name] for name in option_names(group.type)})
-        for group in msgspec.structs.fields(Options)
+        for group in GROUPS
     )
 
 

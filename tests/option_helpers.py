@@ -6,14 +6,10 @@ from typing import Any
 
 import msgspec
 
-from modeldiagrams.options.options import Options
+from modeldiagrams.options.options import GROUPS, Options
 from modeldiagrams.options.parsing import parse_options
 
-_WRITTEN = {
-    field.name: field.encode_name
-    for group in msgspec.structs.fields(Options)
-    for field in msgspec.structs.fields(group.type)
-}
+_WRITTEN = {field.name: field.encode_name for group in GROUPS for field in msgspec.structs.fields(group.type)}
 
 
 def make_options(**values: Any) -> Options:

@@ -22,7 +22,7 @@ class _Setting(BaseConfigOption[Any]):
         self._setting = name
 
     def run_validation(self, value: object) -> Any:
-        """Called by MkDocs."""
+        """Check the value; called by MkDocs."""
         try:
             return getattr(parse_settings({self._setting: value}), self._setting)
         except SettingError as error:
@@ -33,13 +33,13 @@ _SharedConfig: Any = type("_SharedConfig", (Config,), {name: _Setting(name) for 
 
 
 class PluginConfig(_SharedConfig):  # type: ignore[misc]  # made from `Settings`
-    """The plugin's options; those that every host has are documented in `modeldiagrams.options.settings.Settings`."""
+    """The plugin's options; those shared by all hosts are documented in `modeldiagrams.options.settings.Settings`."""
 
     mkdocstrings = config_options.Type((bool, list), default=False)
-    """Whether mkdocstrings' Python classes that are ``nn.Module``s get a diagram: all, or those that patterns like
-    ``mypkg.models.*`` name."""
+    """Whether ``nn.Module`` classes documented by mkdocstrings get a diagram: all, or only those that match patterns
+    like ``mypkg.models.*``."""
 
     @property
     def settings(self) -> Settings:
-        """What all hosts share."""
+        """The settings shared by all hosts."""
         return Settings(**{name: self[name] for name in Settings.__struct_fields__})

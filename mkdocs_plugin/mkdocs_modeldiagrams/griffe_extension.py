@@ -1,4 +1,4 @@
-"""Diagrams under the classes that mkdocstrings documents: an extension of Griffe, which reads the sources for it."""
+"""Adds diagrams to classes that mkdocstrings documents, as an extension of Griffe, which reads the sources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mkdocs.plugins import get_plugin_logger
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.documented_classes import is_module, is_selected
 from modeldiagrams.markdown.fence import FENCE, IF_POSSIBLE_FENCE, LOCATION
-from modeldiagrams.options.docstring_field import asked_options, without_field
+from modeldiagrams.options.docstring_field import read_field, split_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,38 +33,38 @@ if TYPE_CHECKING:
 __all__ = ["DiagramsExtension", "add_to_mkdocstrings"]
 
 _UNQUOTED = re.compile(r"[\"`\n]")
-"""What would end the first line of a fence, or a value in it."""
+"""Characters that would end the first line of a fence, or a value in it."""
 
 _log = get_plugin_logger("modeldiagrams")
 
 
 class DiagramsExtension(Extension):
-    """Puts a fence at the end of docstrings; mkdocstrings converts them with the site's Markdown extensions."""
+    """Adds a fence to docstrings; mkdocstrings converts them with the site's Markdown extensions."""
 
     def __init__(self, patterns: Sequence[str] = ("*",)) -> None:
-        """Called by Griffe.
+        """Remember the patterns; called by Griffe.
 
         Args:
-            patterns: Of the full names of classes that get a diagram without asking for one.
+            patterns: Patterns of full names of classes that get a diagram without requesting one.
         """
         self._patterns = tuple(patterns)
 
     def on_class(self, *, cls: Class, **_: Any) -> None:
-        """Called by Griffe with every class, when its package is read."""
+        """Add a diagram to a class; called by Griffe."""
         self._add_diagram(cls, chosen=is_selected(self._patterns, cls.path) and _is_module(cls))
 
     def on_function(self, *, func: Function, **_: Any) -> None:
-        """Called by Griffe with every function and method; some functions return models, and ask for a diagram."""
+        """Add a diagram to a function that requests one because it returns a model; called by Griffe."""
         if func.parent is not None and func.parent.is_module:
             self._add_diagram(func, chosen=False)
 
     def _add_diagram(self, documented: Class | Function, *, chosen: bool) -> None:
         docstring = documented.docstring or _MissingDocstring("", lineno=documented.lineno, parent=documented)
-        field, text = without_field(docstring.value)
+        field, text = split_field(docstring.value)
         if field is None and not chosen:
             return
         location = _location(docstring)
-        values = {} if field is None else _values(field, location)
+        values = {} if field is None else _read_options(field, location)
         if values is None:
             docstring.value = text
             return
@@ -83,37 +83,37 @@ class DiagramsExtension(Extension):
 
 
 class _WithFence(Docstring):
-    """A docstring and a fence after all its sections, of whichever style these are written in."""
+    """A docstring with a fence after all its sections, whatever their style."""
 
     fence = ""
 
     @property
     def parsed(self) -> list[DocstringSection]:
-        """The sections, as mkdocstrings asks for them."""
+        """The sections, as used by mkdocstrings."""
         return [*self.parse(), DocstringSectionText(self.fence)]
 
 
 class _MissingDocstring(_WithFence):
-    """The docstring of a class that has none; false, so that mkdocstrings' settings for such classes apply."""
+    """The docstring of a class without one; falsy, so that mkdocstrings' settings for such classes apply."""
 
     def __bool__(self) -> bool:
         return False
 
 
-def _values(field: str, location: str) -> dict[str, Any] | None:
-    """The options that a field asks for; None for no diagram."""
+def _read_options(field: str, location: str) -> dict[str, Any] | None:
+    """Read the options in a field; None means no diagram."""
     try:
-        return asked_options(field)
+        return read_field(field)
     except ModelDiagramsError as error:
         _log.warning("%s: %s", location, error)
         return None
 
 
 def _location(docstring: Docstring) -> str:
-    """Where the field is in the sources, or would be, in the form that editors open: ``src/mypkg/models.py:12``."""
+    """Return the location of the field in the sources, as editors open it: ``src/mypkg/models.py:12``."""
     documented, line = docstring.parent, docstring.lineno
     path = documented.path if documented else ""
-    # an inspected module has no lines, a compiled one no file
+    # inspected modules have no lines, compiled ones no file
     with contextlib.suppress(BuiltinModuleError, KeyError, ValueError):
         path = cast("Object", documented).relative_filepath.as_posix()
         for number, text in enumerate(docstring.source.splitlines() if docstring.endlineno else (), line or 1):
@@ -123,11 +123,11 @@ def _location(docstring: Docstring) -> str:
 
 
 def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # noqa: FBT001  (as `mkdocs.yml` has it)
-    """Have mkdocstrings use the extension; its own configuration is read later.
+    """Register the extension with mkdocstrings, which reads its own configuration later.
 
     Args:
-        plugin: mkdocstrings'.
-        chosen: Which classes get a diagram: all modules, or those whose full names match one of these patterns.
+        plugin: The plugin mkdocstrings.
+        chosen: The classes that get a diagram: all modules, or patterns of their full names.
     """
     handlers = plugin.config.handlers
     python = handlers.get("python") or {}
@@ -138,12 +138,12 @@ def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # n
 
 
 def _is_module(cls: Class) -> bool:
-    """Whether a class is a `torch.nn.Module`, by its sources, which may define what Python would refuse."""
+    """Whether a class is a `torch.nn.Module` by its sources, which may contain cycles."""
     waiting, known, unread = [cls], set[str](), set[str]()
     while waiting:
         for base in waiting.pop().bases:
             name = str(getattr(base, "canonical_path", base))
-            definition = _definition(cls, name)
+            definition = _find_class(cls, name)
             if definition is None:
                 unread.add(name)
             elif definition.path not in known:
@@ -152,8 +152,8 @@ def _is_module(cls: Class) -> bool:
     return is_module(known, unread)
 
 
-def _definition(cls: Class, name: str) -> Class | None:
-    """The class of this name; None if its package was not read."""
+def _find_class(cls: Class, name: str) -> Class | None:
+    """Return the class of this name; None if its package was not read."""
     try:
         found = cls.modules_collection.get_member(name)
         found = found.final_target if found.is_alias else found

@@ -1,4 +1,4 @@
-"""Class mentions become links through mkdocs-autorefs, which knows mkdocstrings and other projects' inventories."""
+"""Links class names through mkdocs-autorefs, which knows mkdocstrings and inventories of other projects."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from modeldiagrams.html.escape import html_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Addresses", "mention", "with_ids_once", "with_known_names"]
+__all__ = ["Addresses", "remove_duplicate_ids", "render_placeholder", "resolve_names"]
 
 _MENTION = re.compile(r'<autoref identifier="[^"]*" data-model-graph="([^"]*)" optional>(.*?)</autoref>', re.DOTALL)
 
 _FIGURE = re.compile(r'(<figure class="mg-figure[^"]*")( id="[^"]*")(>)')
 
 
-def mention(names: Sequence[str], text: str) -> str:
-    """A placeholder that `with_known_names` replaces; ``optional``, so that an undocumented class is no warning.
+def render_placeholder(names: Sequence[str], text: str) -> str:
+    """Render a placeholder for `resolve_names`; ``optional`` avoids warnings for undocumented classes.
 
-    autorefs understands it, too: other plugins keep parts of pages and resolve them on their own.
+    autorefs understands it too, because other plugins keep parts of pages and resolve them themselves.
 
     Args:
-        names: Those it may be documented under, most exact first.
-        text: HTML to be the link.
+        names: Names under which it may be documented, the most exact first.
+        text: The HTML of the link.
     """
     known = f'identifier="{html_text(names[0])}" data-model-graph="{html_text(" ".join(names))}"'
     return f"<autoref {known} optional>{text}</autoref>"
 
 
 class Addresses:
-    """Where classes are documented, for the links of one page."""
+    """Finds where classes are documented, for the links of one page."""
 
     def __init__(self, autorefs: Any, page: str) -> None:
-        """Look nothing up yet.
+        """Prepare for a page.
 
         Args:
-            autorefs: The plugin; all pages and inventories must be loaded by now.
-            page: URL of the page.
+            autorefs: The plugin, which must have loaded all pages and inventories.
+            page: The URL of the page.
         """
         self._autorefs = autorefs
         self._log = get_plugin_logger(type(autorefs).__module__).logger
         self._page = page
 
     def find(self, name: str) -> tuple[str, bool] | None:
-        """The URL, relative to the page, and whether it is the only one; None for what is documented nowhere."""
+        """Return the URL relative to the page, and whether it is the only one; None if the name isn't documented."""
         ambiguity = _AmbiguityFilter()
         self._log.addFilter(ambiguity)
         try:
@@ -64,7 +64,7 @@ class Addresses:
 
 
 class _AmbiguityFilter(logging.Filter):
-    """Drops autorefs' warning that a name is documented several times, and remembers that there was one."""
+    """Suppresses autorefs' warning about names documented several times, and remembers it."""
 
     was_found = False
 
@@ -73,15 +73,15 @@ class _AmbiguityFilter(logging.Filter):
         return record.levelno < logging.WARNING
 
 
-def with_known_names(page: str, addresses: Addresses) -> str:
-    """Let mentions of classes refer to the names they are documented under.
+def resolve_names(page: str, addresses: Addresses) -> str:
+    """Replace the placeholders of classes by links to the names they are documented under.
 
-    We add these links, not the author, so a class that is documented several times is no warning: the link leads where
-    autorefs would have led it.
+    Authors didn't write these links, so a class that is documented several times gives no warning, and the link leads
+    where autorefs would lead it.
 
     Args:
-        page: HTML of a page that autorefs has not seen yet.
-        addresses: What autorefs can resolve there.
+        page: The HTML of a page, before autorefs.
+        addresses: The addresses that autorefs can resolve.
     """
 
     def documented(match: re.Match[str]) -> str:
@@ -95,8 +95,8 @@ def with_known_names(page: str, addresses: Addresses) -> str:
     return _MENTION.sub(documented, page)
 
 
-def with_ids_once(page: str) -> str:
-    """The HTML of a page without ids of figures that something else has: mkdocstrings' headings name classes alike."""
+def remove_duplicate_ids(page: str) -> str:
+    """Remove ids of figures that other elements have too: mkdocstrings' headings have the names of classes."""
     figures = Counter(found[2] for found in _FIGURE.finditer(page))
     taken = {attribute for attribute, count in figures.items() if page.count(attribute) > count}
     return _FIGURE.sub(lambda found: f"{found[1]}{found[3]}" if found[2] in taken else found[0], page)

@@ -1,4 +1,4 @@
-"""The plugin: wires the fence into a build, puts the diagrams' files into the site, watches the models' sources."""
+"""The plugin: adds the fence to a build and the diagrams' files to the site, and watches the models' sources."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import PluginConfig
-from mkdocs_modeldiagrams.links import Addresses, with_ids_once, with_known_names
+from mkdocs_modeldiagrams.links import Addresses, remove_duplicate_ids, resolve_names
 from mkdocs_modeldiagrams.site import Site
 from mkdocs_modeldiagrams.watch import Watch
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.options.settings import CACHE, CALLS, with_repository
+from modeldiagrams.options.settings import CACHE, CALLS, add_repository
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,7 +33,7 @@ __all__ = ["ModelDiagramsPlugin"]
 
 
 class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """One instance lives through all builds of ``mkdocs serve``; each has its own configuration and `Site`."""
+    """The plugin; one instance serves all builds of ``mkdocs serve``, each with its own configuration and `Site`."""
 
     def __init__(self) -> None:
         self._site: Site | None = None
@@ -44,20 +44,20 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         self._is_served = False
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
-        """Its presence makes MkDocs keep this instance from build to build."""
+        """Note the command; the existence of this method makes MkDocs keep the instance from build to build."""
         self._is_dirty = dirty
         self._is_served = command == "serve"
 
     @event_priority(100)
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Begin a build: make the fence known to Python-Markdown."""
+        """Begin a build: register the fence with Python-Markdown."""
         if self._site is not None and self._site.config is config:
-            # a site in several languages is built once for each, with one configuration, into one folder
+            # a site in several languages is built once per language, with one configuration, into one folder
             self._site.is_complete = False
             return config
-        # models are imported from beside `mkdocs.yml`, as hooks are
+        # models are imported from the folder of `mkdocs.yml`, like hooks
         root = self._root = Path(config.config_file_path or config.docs_dir).resolve().parent
-        settings = with_repository(self.config.settings, config.repo_url)
+        settings = add_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         cache_dir = root / (settings.cache_dir or CACHE)
         builder = DiagramBuilder(
@@ -73,29 +73,29 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
     @event_priority(-100)
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:  # noqa: ARG002
-        """All pages are known: run their models at the same time."""
+        """Run the models of all pages at the same time."""
         if not self._is_dirty:
             site = self._current()
             prefetch(site.builder, site.settings, (file.content_string for file in files.documentation_pages()))
         return nav
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
-        """Let MkDocs' check of links know the diagrams' anchors; no id is there twice."""
+        """Register the diagrams' anchors for MkDocs' check of links, and remove duplicate ids."""
         if page.present_anchor_ids is not None:
             page.present_anchor_ids |= self._current().anchors
-        return with_ids_once(html)
+        return remove_duplicate_ids(html)
 
     @event_priority(-25)
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
-        """All pages are converted: add the diagrams' files to the site, and resolve names in links.
+        """Add the diagrams' files to the site, and resolve names in links, when all pages are converted.
 
-        After mkdocstrings (0) has loaded other projects' inventories, before autorefs (-50) resolves.
+        This runs after mkdocstrings (0) has loaded other projects' inventories, and before autorefs (-50).
         """
         site = self._current()
         if self._is_dirty:
             site.keep({file.page.url for file in files.documentation_pages() if file.page})
         for name, content in site.files().items():
-            # building the same sources with Zensical leaves files of these names among the pages
+            # Zensical builds of the same sources leave files of these names among the pages
             if former := files.get_file_from_path(f"{FOLDER}/{name}"):
                 files.remove(former)
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
@@ -105,7 +105,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         return env
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002
-        """End the process that has imported the models, which may be edited before the next build."""
+        """End the process that imported the models, because they may be edited before the next build."""
         site = self._current()
         self._watch.update(site.tried_diagrams, self._root)
         if self._is_served:
@@ -114,8 +114,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             site.builder.close()
 
     def on_serve(self, server: LiveReloadServer, *, config: MkDocsConfig, **_: object) -> LiveReloadServer:
-        """Called once, after the first build."""
-        # the site's own folders come first, because they are watched recursively and each path is watched once
+        """Start watching, once after the first build."""
+        # the site's own folders first, because they are watched recursively and each path is watched only once
         for path in config.watch:
             server.watch(path)
         self._watch.server = server
@@ -123,11 +123,11 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         return server
 
     def on_build_error(self, **_: object) -> None:
-        """Called by MkDocs when a build fails."""
+        """Close the builder when a build fails."""
         self._end()
 
     def on_shutdown(self) -> None:
-        """Called by MkDocs at its end."""
+        """Close the builder at the end."""
         self._end()
 
     def _current(self) -> Site:
@@ -146,4 +146,4 @@ def _resolve_names(config: MkDocsConfig, files: Files) -> None:
         return
     for file in files.documentation_pages():
         if file.page is not None and file.page.content is not None:
-            file.page.content = with_known_names(file.page.content, Addresses(autorefs, file.page.url))
+            file.page.content = resolve_names(file.page.content, Addresses(autorefs, file.page.url))

@@ -1,4 +1,4 @@
-"""One build of a MkDocs site, as the host of its fences."""
+"""The host of fences in a build of a MkDocs site."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mkdocs.plugins import get_plugin_logger
 from mkdocs.utils import get_relative_url
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
-from mkdocs_modeldiagrams.links import mention
+from mkdocs_modeldiagrams.links import render_placeholder
 from modeldiagrams.errors import RenderError
-from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_files, index_entry, shared_files
+from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.markdown.host import FenceHost
 
@@ -38,9 +38,9 @@ class Site(FenceHost):
     """One build of one MkDocs site.
 
     Attributes:
-        anchors: Ids of diagrams of the current page; MkDocs does not search the HTML of fences for them.
-        tried_diagrams: All of this build, also those that could not be made and are not shown.
-        is_complete: Whether all pages are converted. Later conversions are repetitions: excerpts of blog posts.
+        anchors: The ids of diagrams on the current page, because MkDocs doesn't search the HTML of fences for them.
+        tried_diagrams: All diagrams of this build, including those that failed and are not shown.
+        is_complete: Whether all pages are converted. Later conversions are repetitions, for excerpts of blog posts.
     """
 
     def __init__(self, builder: DiagramBuilder, config: MkDocsConfig, settings: Settings) -> None:
@@ -56,9 +56,9 @@ class Site(FenceHost):
         self._warned: set[str] = set()
 
     def start_document(self, md: Markdown) -> None:
-        """Learn which page this is from MkDocs' own processor of links.
+        """Get the current page from MkDocs' own processor of links.
 
-        `on_page_markdown` would be wrong: Material's blog puts excerpts of posts on other pages.
+        `on_page_markdown` would be wrong, because Material's blog puts excerpts of posts on other pages.
         """
         links = "relpath" in md.treeprocessors and cast("Any", md.treeprocessors["relpath"])
         if links and links.file is not self._file:
@@ -67,30 +67,30 @@ class Site(FenceHost):
         self._urls.add(self._url)
 
     def note_attempt(self, diagram: Diagram) -> None:
-        """Called with every diagram that was made, or could not be."""
+        """Note a diagram that was built or failed."""
         self.tried_diagrams.append(diagram)
 
     def note_shown(self, diagram: Diagram) -> None:
-        """Called with every diagram that is put on the current page."""
+        """Note a diagram that the current page shows."""
         super().note_shown(diagram)
         name = diagram.options.figure.name
         if name:
             self.anchors.add(name)
         if diagram.graph is not None:
-            self._entries.append(index_entry(diagram, self._url))
+            self._entries.append(make_entry(diagram, self._url))
 
     def keep(self, urls: AbstractSet[str]) -> None:
-        """List the diagrams of an earlier build on pages that a dirty build does not convert.
+        """Keep the diagrams of pages that a dirty build doesn't convert.
 
         Args:
-            urls: Of all pages the site still has.
+            urls: The URLs of all pages that the site still has.
         """
         kept = urls - self._urls
         former = SiteFolder(Path(self.config.site_dir, FOLDER)).entries() or ()
         self._entries += [entry for entry in former if entry.page.partition("#")[0] in kept]
 
     def files(self) -> dict[str, bytes]:
-        """The files in the site's ``modeldiagrams/`` folder: name → content; empty if the site has no diagram.
+        """Return the contents of the site's ``modeldiagrams/`` folder by name; empty if the site has no diagram.
 
         Raises:
             PluginError: if the viewer has not been built.
@@ -99,55 +99,55 @@ class Site(FenceHost):
         if not diagrams and not self._entries:
             return {}
         try:
-            shared = shared_files(self.settings, self._entries)
+            shared = build_shared_files(self.settings, self._entries)
         except RenderError as error:
             raise PluginError(f"modeldiagrams: {error}") from error
-        return {**shared, **diagram_files(diagrams, self.builder.page_data)}
+        return {**shared, **build_diagram_files(diagrams, self.builder.page_data)}
 
     def assets_url(self) -> str:
-        """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
+        """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
         return get_relative_url(f"{FOLDER}/", self._url)
 
     def graph_file(self, path: str) -> str:
-        """Relative to the page as in Markdown links, or with a leading ``/`` to the docs folder."""
+        """Resolve a path relative to the page, as in Markdown links, or with a leading ``/`` to the docs folder."""
         if path.startswith("/") or self._file is None:
             return path.lstrip("/")
         return posixpath.normpath(posixpath.join(posixpath.dirname(self._file.src_uri), path))
 
     def class_link(self, names: Sequence[str], html: str) -> str:
-        """Let mkdocs-autorefs resolve it, where the site has it."""
-        return mention(names, html) if "autorefs" in self.config.plugins and not self.is_complete else html
+        """Let mkdocs-autorefs resolve the link, if the site uses it."""
+        return render_placeholder(names, html) if "autorefs" in self.config.plugins and not self.is_complete else html
 
     def page_source(self) -> str | None:
-        """The page's file, so that line numbers count its front matter."""
+        """Return the text of the page's file, so that line numbers include its front matter."""
         return self._file.content_string if self._file else None
 
     def warn(self, message: str, line: int | None) -> None:
-        """A warning that ``--strict`` counts; once, even if the page is converted several times."""
+        """Log a warning that ``--strict`` counts, only once even if the page is converted several times."""
         located = f"{self.location(line)}{message}"
         if located not in self._warned:
             self._warned.add(located)
             _log.warning("%s", located)
 
     def inform(self, message: str) -> None:
-        """Shown by ``mkdocs build --verbose``."""
+        """Log a message for ``mkdocs build --verbose``."""
         _log.debug("%s", message)
 
     def fail(self, message: str, line: int | None) -> None:
-        """End the build with this message and no traceback."""
+        """End the build with a message and without traceback."""
         raise _BuildFailedError(f"{self.location(line)}{message}")
 
     def location(self, line: int | None) -> str:
-        """In the form that editors open: ``guide/index.md:12: ``."""
+        """Describe a location as editors open it: ``guide/index.md:12: ``."""
         parts = [self._file.src_uri] if self._file else []
         parts += [str(line)] if line else []
         return ":".join(parts) + ": " if parts else ""
 
     @property
     def _url(self) -> str:
-        """The current page's, below the site's root; MkDocs has ``./`` for the front page."""
+        """The URL of the current page, relative to the site's root; MkDocs has ``./`` for the front page."""
         return "" if self._file is None else self._file.url.removeprefix("./")
 
 
 class _BuildFailedError(PluginError, SuperFencesException):  # type: ignore[misc]  # superfences has no types
-    """superfences lets it through, and MkDocs shows it as a message."""
+    """Ends the build: superfences doesn't catch it, and MkDocs shows it as a message."""

@@ -1,4 +1,4 @@
-"""What ``mkdocs serve`` watches besides the pages: the models' sources, and where a missing one may appear."""
+"""Makes ``mkdocs serve`` watch the models' sources, and folders where a missing one may appear."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["Watch"]
 
 
 class Watch:
-    """The watched files and folders, which become more from build to build."""
+    """Keeps the watched files and folders, which grow from build to build."""
 
     def __init__(self) -> None:
         self.server: LiveReloadServer | None = None
-        """None before the first build is done, and then nothing is watched."""
+        """None until the first build is done; until then, nothing is watched."""
         self._watched: set[str] = set()
         self._folders: set[Path] = set()
 
     def update(self, diagrams: Iterable[Diagram], root: Path) -> None:
-        """Watch what a build's diagrams depend on.
+        """Watch the files that a build's diagrams depend on.
 
         Args:
-            diagrams: All of the build, failed ones included.
-            root: Where packages are, absolute.
+            diagrams: All diagrams of the build, including failed ones.
+            root: The absolute path of the folder with packages.
         """
         if self.server is None:
             return
@@ -42,12 +42,12 @@ class Watch:
                 self._watched.add(file)
                 self.server.watch(file)
             else:
-                # only existing paths can be watched, so watch the folder for a missing graph file
+                # only existing paths can be watched, so watch the folder of a missing graph file
                 folder = next(path for path in Path(file).parents if path.exists())
                 self.server.watch(str(folder), recursive=False)
         for diagram in tried:
             if diagram.problem and diagram.problem.kind == "model":
-                # the missing module may appear beside `mkdocs.yml`, or in a package that is there
+                # the missing module may appear next to `mkdocs.yml`, or in an existing package
                 packages = (Path(file).parent for file in diagram.sources)
                 for folder in sorted({root, *src_folders([root]), *packages} - self._folders):
                     self._folders.add(folder)

@@ -37,7 +37,7 @@ __all__ = ["setup"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Called by Sphinx."""
+    """Set up the extension; called by Sphinx."""
     add_settings(app)
     app.add_domain(ModelDiagramsDomain)
     app.add_domain(PartDomain)
@@ -72,4 +72,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("html-page-context", add_everywhere)
     app.connect("build-finished", write_shared)
     app.connect("build-finished", close_builder)
-    return {"version": __version__, "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": __version__, "env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

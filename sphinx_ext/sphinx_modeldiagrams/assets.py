@@ -1,4 +1,4 @@
-"""Writes the site's ``modeldiagrams/`` folder: each page's diagrams with the page, the rest at the end."""
+"""Writes the site's ``modeldiagrams/`` folder: diagrams together with their page, shared files at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sphinx.errors import ExtensionError
 from sphinxcontrib.serializinghtml import SerializingHTMLBuilder
 
 from modeldiagrams.errors import RenderError
-from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_file_names, diagram_files, shared_files
+from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, list_files
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.steps import LONGEST_TOUR
 from sphinx_modeldiagrams.builders import makes_web_pages, page_address
@@ -29,11 +29,11 @@ __all__ = ["add_everywhere", "write_data", "write_shared"]
 def write_data(
     app: Sphinx, _page: str, _template: str, _context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Write the data of a page's diagrams, in whichever process writes the page: equal ids are equal bytes."""
+    """Write the data of a page's diagrams, in any process: equal ids mean equal bytes."""
     if doctree is None or not makes_web_pages(app.builder):
         return
-    diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
-    _folder(app).write(diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
+    diagrams = [diagram_of(node, app.env) for node in doctree.findall(model_graph)]
+    _folder(app).write(build_diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
 
 
 def add_everywhere(
@@ -41,10 +41,10 @@ def add_everywhere(
 ) -> None:
     """Load viewer and style on all pages, if the site sets the assets policy to ``always``.
 
-    Not as Sphinx's script files: those lie in ``_static`` and carry a digest, and our files are written later.
+    Not as Sphinx's script files, which are in ``_static`` with a digest, while ours are written later.
     """
     wanted = app.registry.html_assets_policy == "always" and makes_web_pages(app.builder)
-    # pages written as JSON have no head for tags
+    # pages in JSON have no head for tags
     if not wanted or isinstance(app.builder, SerializingHTMLBuilder) or not _shown(app):
         return
     address = context["pathto"]
@@ -55,7 +55,7 @@ def add_everywhere(
 
 
 def write_shared(app: Sphinx, exception: Exception | None) -> None:
-    """Write what all diagrams share, if there is any diagram, and remove what an earlier build has left."""
+    """Write the shared files if there is any diagram, and remove obsolete files."""
     if exception is not None or not makes_web_pages(app.builder):
         return
     shown, folder = _shown(app), _folder(app)
@@ -63,15 +63,15 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     entries = []
     for page, entry in shown:
         made = {"graph": entry["has_graph"], "interactive": entry["interactive"]}
-        names = diagram_file_names(entry["id"], **made)
-        own |= diagram_file_names(entry["id"], **made, steps=LONGEST_TOUR)
-        # a diagram in `.. only:: latex` was read, and not written
+        names = list_files(entry["id"], **made)
+        own |= list_files(entry["id"], **made, steps=LONGEST_TOUR)
+        # a diagram in `.. only:: latex` was read but not written
         if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
             listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
             entries.append(listed)
     try:
-        folder.finish(shared_files(settings_of(app.config), entries) if shown else {}, own, is_whole=True)
+        folder.finish(build_shared_files(settings_of(app.config), entries) if shown else {}, own, is_whole=True)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
 
@@ -81,6 +81,6 @@ def _folder(app: Sphinx) -> SiteFolder:
 
 
 def _shown(app: Sphinx) -> list[tuple[str, Entry]]:
-    """Page and diagram, for those that are on one: some documented classes' diagrams are left out."""
+    """Return all diagrams that are shown on a page, with the page."""
     diagrams = domain_of(app.env).diagrams.items()
     return [(page, entry) for page, entries in diagrams for entry in entries if entry["location"]["anchor"]]

@@ -1,4 +1,4 @@
-"""Diagrams under the classes that autodoc documents."""
+"""Adds diagrams to classes that autodoc documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.documented_classes import is_module, is_selected
-from modeldiagrams.options.docstring_field import asked_options, without_field
+from modeldiagrams.options.docstring_field import read_field, split_field
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -19,54 +19,54 @@ if TYPE_CHECKING:
 __all__ = ["AUTODOC_DIRECTIVE", "connect"]
 
 AUTODOC_DIRECTIVE = "modeldiagrams-autodoc"
-"""The directive of diagrams that a site adds to documented classes."""
+"""The directive for diagrams that a site adds to documented classes."""
 
 _EVENT = "autodoc-process-docstring"
 
 
 def connect(app: Sphinx, _config: Config) -> None:
-    """Listen to autodoc if it is loaded: connecting to an unknown event is an error."""
+    """Listen to autodoc if it is loaded, because connecting to an unknown event is an error."""
     if _EVENT in app.events.events:
-        # after napoleon and others that rewrite docstrings, which would interpret our field
+        # after napoleon and other extensions, which would interpret our field
         app.connect(_EVENT, _add_diagram, priority=900)
 
 
 def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0913, PLR0917
-    """Called by autodoc with every docstring, which may be changed in place."""
+    """Add a diagram to a docstring in place; called by autodoc."""
     if what not in {"class", "function"}:
         return
-    field, rest = without_field("\n".join(lines))
+    field, rest = split_field("\n".join(lines))
     lines[:] = rest.split("\n")
     directive = "model-graph" if field is not None else AUTODOC_DIRECTIVE
-    if field is None:  # `autoclass_content` may leave out the docstring with the field, or have shown it before
+    if field is None:  # `autoclass_content` may skip the docstring with the field, or have shown it before
         written = getattr(obj, "__doc__", None)
-        field, _ = without_field(inspect.cleandoc(written) if isinstance(written, str) else "")
+        field, _ = split_field(inspect.cleandoc(written) if isinstance(written, str) else "")
     file = getattr(sys.modules.get(getattr(obj, "__module__", "")), "__file__", None)
-    values = _values(field, f"{file}:docstring of {name}")
+    values = _read_options(field, f"{file}:docstring of {name}")
     if values is None:
         if field is not None or not (is_selected(app.config.modeldiagrams_autodoc, name) and _is_module(obj)):
             return
         values = {}
-    # autosummary would take a directive at the start for the summary in its table
+    # autosummary would use a directive at the start as the summary
     before = [] if any(line.strip() for line in lines) else ["\\ "]
     flags = [f"   :{flag}:" for flag in ("no-index",) if _is_set(options, flag)]
     body = ["", f"   {json.dumps(values, default=str)}"] if values else []
     lines += [*before, "", f".. {directive}:: {name}", *flags, *body, ""]
 
 
-def _values(field: str | None, location: str) -> dict[str, Any] | None:
-    """Options that a field asks for; None for no diagram."""
+def _read_options(field: str | None, location: str) -> dict[str, Any] | None:
+    """Read the options in a field; None means no diagram."""
     if field is None:
         return None
     try:
-        return asked_options(field)
+        return read_field(field)
     except ModelDiagramsError as error:
         warn("option", str(error), location)
         return None
 
 
 def _is_module(class_: Any) -> bool:
-    """Whether a class is a `torch.nn.Module`; with `autodoc_mock_imports`, Sphinx's mocks only know their names."""
+    """Whether a class is a `torch.nn.Module`; classes mocked by `autodoc_mock_imports` only have names."""
     if not inspect.isclass(class_):
         return False
     known, mocked = list[str](), list[str]()
@@ -77,6 +77,6 @@ def _is_module(class_: Any) -> bool:
 
 
 def _is_set(options: Any, flag: str) -> bool:
-    """Whether an autodoc directive has a flag; type and names of its options differ between versions of Sphinx."""
+    """Whether an autodoc directive has a flag; versions of Sphinx differ in type and names of options."""
     names = (flag.replace("-", "_"), flag.replace("-", ""))
     return any(getattr(options, name, None) for name in names)

@@ -1,4 +1,4 @@
-"""Facts about Sphinx's builders."""
+"""Adapts to Sphinx's builders."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["makes_web_pages", "one_fragment", "page_address"]
 
 
 def makes_web_pages(builder: Builder) -> bool:
-    """Whether a builder writes web pages; EPUB and HTML Help are HTML, too, but ``embedded``."""
+    """Whether a builder writes web pages; EPUB and HTML Help also have the format HTML, but are ``embedded``."""
     return builder.format == "html" and not getattr(builder, "embedded", False)
 
 
 def one_fragment(uri: str) -> str:
-    """A URL with one fragment: `singlehtml` resolves references to ``#document-api#mypkg.Model``."""
+    """Reduce a URL to one fragment: `singlehtml` resolves references to ``#document-api#mypkg.Model``."""
     page, *fragments = uri.split("#")
     return f"{'' if len(fragments) > 1 else page}#{fragments[-1]}" if fragments else page
 
 
 def page_address(builder: Builder, docname: str, anchor: str | None) -> str:
-    """URL of an anchor in a document, relative to the site's root."""
+    """Return the URL of an anchor in a document, relative to the site's root."""
     page = builder.get_target_uri(docname)
     if "#" in page:  # `singlehtml`: all documents are one page
         page = f"{builder.config.root_doc}{getattr(builder, 'out_suffix', '.html')}"

@@ -1,4 +1,4 @@
-"""What changed as nodes that every writer knows."""
+"""The directives `model-changes` and `model-history`, and lists of changes as docutils nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from docutils import nodes
 
 from modeldiagrams.engine.compare.history import TITLES
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import all_changes, model_history
+from modeldiagrams.hosting.changes import read_changes, read_history
 from modeldiagrams.html.difference import list_model_changes
 from modeldiagrams.html.history import render_history_chart
 from sphinx_modeldiagrams.host_directive import HostDirective
@@ -24,7 +24,7 @@ __all__ = ["ModelChangesDirective", "ModelHistoryDirective", "as_changes"]
 
 
 def as_changes(found: ChangeList) -> list[nodes.Node]:
-    """The list of changes, between the lines about the whole model and those about its weights."""
+    """Build the list of changes, between lines about the model and lines about its weights."""
     rows = [nodes.list_item("", _row(row)) for row in found.rows]
     if found.rest:
         rows.append(nodes.list_item("", nodes.paragraph("", found.rest)))
@@ -32,22 +32,22 @@ def as_changes(found: ChangeList) -> list[nodes.Node]:
 
 
 class _VersionsDirective(HostDirective):
-    """What changed between versions, from committed graphs."""
+    """Shows what changed between versions, from committed graphs."""
 
     optional_arguments = 1
-    has_content = True  # where Markdown's fences are directives
+    has_content = True  # for fences of Markdown
 
     def content_for(self, text: str) -> list[nodes.Node]:
-        """What stands on the page for what an author wrote.
+        """Build the content for an author's text.
 
         Raises:
-            ModelDiagramsError: if there is nothing to tell.
+            ModelDiagramsError: if it is invalid.
         """
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
-        """Called by docutils."""
-        self.env.note_reread()  # a revision or an address may lead to other graphs tomorrow
+        """Build the nodes; called by docutils."""
+        self.env.note_reread()  # a revision or an address may have other graphs next time
         try:
             return self.content_for(" ".join([*self.arguments, *self.content]))
         except ModelDiagramsError as error:
@@ -59,22 +59,22 @@ class _VersionsDirective(HostDirective):
 
 
 class ModelChangesDirective(_VersionsDirective):
-    """What changed in all models since another version."""
+    """Shows the changes of all models since another version."""
 
     def content_for(self, text: str) -> list[nodes.Node]:
-        """A paragraph for each model."""
-        found = all_changes(self, text)
+        """Build a paragraph for each model."""
+        found = read_changes(self, text)
         return [node for model in list_model_changes(found) for node in _paragraph(model)] + [
             nodes.paragraph("", found.summary())
         ]
 
 
 class ModelHistoryDirective(_VersionsDirective):
-    """One model in all releases."""
+    """Shows one model in all releases."""
 
     def content_for(self, text: str) -> list[nodes.Node]:
-        """A chart where there is HTML, and a table."""
-        found = model_history(self, text)
+        """Build a chart for HTML, and a table."""
+        found = read_history(self, text)
         head: list[nodes.Node] = [nodes.Text(title) for title in TITLES]
         rows = [[*map(nodes.Text, release.cells()), _lines(release.changes())] for release in found.releases]
         spec, table = table_of([head, *rows], numbers=(2, 3))

@@ -1,4 +1,4 @@
-"""Module classes as cross references: Sphinx resolves them like any other, intersphinx included."""
+"""Turns module classes into cross references, which Sphinx resolves, also with intersphinx."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.ext import intersphinx
 
-from modeldiagrams.hosting.host import link_names, module_classes
+from modeldiagrams.hosting.host import list_link_names, list_module_classes
 
 if TYPE_CHECKING:
     from docutils.nodes import Element
@@ -25,13 +25,15 @@ _MARK = "model-graph-class"
 
 
 def cross_references(diagram: Diagram) -> list[addnodes.pending_xref]:
-    """One reference for every name that a class of the diagram may be documented under."""
-    classes = module_classes(diagram.graph) if diagram.graph else []
-    return [_pending(class_name, target) for class_name in classes for target in link_names(diagram, class_name)]
+    """Make one reference for every name under which a class of the diagram may be documented."""
+    classes = list_module_classes(diagram.graph) if diagram.graph else []
+    return [
+        _make_reference(class_name, target) for class_name in classes for target in list_link_names(diagram, class_name)
+    ]
 
 
 def references(node: model_graph) -> dict[str, nodes.reference]:
-    """Class → the reference that its most exact documented name was resolved to."""
+    """Map classes to the resolved references of their most exact documented names."""
     found: dict[str, nodes.reference] = {}
     for reference in node.findall(nodes.reference):
         for literal in reference.findall(nodes.literal):
@@ -41,16 +43,16 @@ def references(node: model_graph) -> dict[str, nodes.reference]:
 
 
 def silence_missing_class(_app: Sphinx, _domain: Domain | None, node: Element) -> bool | None:
-    """Most classes in a model are not documented in this project: no warning for our references, even with ``-n``."""
+    """Suppress warnings for our references even with ``-n``, because most classes in a model are not documented."""
     return True if _MARK in node else None
 
 
 def resolve_any_as_class(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.TextElement
 ) -> nodes.reference | None:
-    """Where another project has a class and its diagram, ``:any:`` finds the class.
+    """Make ``:any:`` find a class of another project instead of its diagram.
 
-    Intersphinx takes the first domain in alphabetical order, and `modeldiagrams` comes before `py`.
+    Intersphinx uses the first domain in alphabetical order, and `modeldiagrams` comes before `py`.
     """
     if node["reftype"] != "any" or "sphinx.ext.intersphinx" not in app.extensions:
         return None
@@ -59,7 +61,7 @@ def resolve_any_as_class(
     return intersphinx.missing_reference(app, env, as_python, contnode)
 
 
-def _pending(class_name: str, target: str) -> addnodes.pending_xref:
+def _make_reference(class_name: str, target: str) -> addnodes.pending_xref:
     literal = nodes.literal("", class_name.rpartition(".")[2])
     literal[_MARK] = class_name
     reference = addnodes.pending_xref("", literal, refdomain="py", reftype="class", reftarget=target, refwarn=False)

@@ -1,4 +1,4 @@
-"""Links to the source of classes that are not documented, through linkcode or viewcode."""
+"""Links undocumented classes to their source, through linkcode or viewcode."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _log = logging.getLogger(__name__)
 
 
 class Definition(NamedTuple):
-    """Where a class is defined."""
+    """The module and name of a class."""
 
     module: str
     name: str
-    """Dotted for a class inside of a class."""
+    """Dotted for a nested class."""
 
 
 def definitions(graph: Graph) -> dict[str, Definition]:
-    """Class → where it is defined, for all module classes."""
-    return {node.class_: _definition(node.class_, node.source) for node in graph.nodes if isinstance(node, ModuleNode)}
+    """Find the definitions of all module classes."""
+    return {node.class_: _split_name(node.class_, node.source) for node in graph.nodes if isinstance(node, ModuleNode)}
 
 
 def documented_packages(env: BuildEnvironment, node: model_graph) -> set[str]:
-    """Packages that the site documents, and those that a diagram's model was imported from outside of site-packages."""
+    """Return the packages that the site documents, and those of a diagram's model outside site-packages."""
     documented = env.domaindata.get("py", {}).get("objects", {})
     return {*node["packages"], *(name.partition(".")[0] for name in documented)}
 
 
 def linkcode_url(builder: StandaloneHTMLBuilder, class_: Definition, own: Collection[str]) -> str | None:
-    """What ``linkcode_resolve`` returns for a class of the site's own packages; it may mishandle others."""
+    """Call ``linkcode_resolve`` for a class of the site's own packages, because it may not handle others."""
     resolve: Any = getattr(builder.config, "linkcode_resolve", None)
     if not callable(resolve) or class_.module.partition(".")[0] not in own:
         return None
@@ -55,7 +55,7 @@ def linkcode_url(builder: StandaloneHTMLBuilder, class_: Definition, own: Collec
 
 
 def viewcode_url(builder: StandaloneHTMLBuilder, class_: Definition) -> str | None:
-    """Where `sphinx.ext.viewcode` shows a class, relative to this page; None if it makes no page of its module."""
+    """Return the relative URL where `sphinx.ext.viewcode` shows a class; None if its module has no page."""
     listed = getattr(builder.env, "_viewcode_modules", {}).get(class_.module)
     if not listed or builder.name == "singlehtml":
         return None
@@ -67,8 +67,8 @@ def viewcode_url(builder: StandaloneHTMLBuilder, class_: Definition) -> str | No
     return f"{page}#{class_.name}" if class_.name in documented else page
 
 
-def _definition(class_name: str, source: str | None) -> Definition:
-    """Split a class's full name by its source file, or else by capitals: module names rarely have them."""
+def _split_name(class_name: str, source: str | None) -> Definition:
+    """Split a class's full name by its source file, or else by capitals, which are rare in module names."""
     file = (source or "").rpartition(":")[0].removesuffix(".py").removesuffix("/__init__")
     module = file.replace("/", ".")
     if module and class_name.startswith(f"{module}."):

@@ -1,4 +1,4 @@
-"""Configuration in ``conf.py``: ``modeldiagrams_…``, one value for each setting that all hosts share."""
+"""Configuration in ``conf.py``: one value ``modeldiagrams_…`` for each setting that all hosts share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["add_settings", "check_settings", "configuration_folder", "settings_o
 _PREFIX = "modeldiagrams_"
 
 _WITHOUT_READING = frozenset({"cache_dir", "css_variables"})
-"""Settings whose change needs no page to be read again."""
+"""Settings whose change doesn't require reading pages again."""
 
 _parsed: WeakKeyDictionary[Config, tuple[dict[str, Any], Settings]] = WeakKeyDictionary()
 """Parsed settings, because every diagram needs them."""
@@ -30,17 +30,17 @@ _folders: WeakKeyDictionary[Config, Path] = WeakKeyDictionary()
 
 
 def add_settings(app: Sphinx) -> None:
-    """Declare all values."""
+    """Register all values."""
     for field in msgspec.structs.fields(Settings):
         default = {} if field.default is msgspec.NODEFAULT else field.default
         rebuild: _ConfigRebuild = "" if field.name in _WITHOUT_READING else "env"
-        # our own check explains more, and accepts paths
+        # our own check has better messages, and accepts paths
         app.add_config_value(_PREFIX + field.name, default, rebuild, types=Any)
     app.add_config_value(f"{_PREFIX}autodoc", default=False, rebuild="env", types=frozenset({bool, list, tuple}))
 
 
 def check_settings(app: Sphinx, config: Config) -> None:
-    """Called by Sphinx when ``conf.py`` is read: report mistakes there once and not for every diagram."""
+    """Check ``conf.py`` once instead of for every diagram; called by Sphinx."""
     _folders[config] = Path(app.confdir)
     settings_of(config)
     chosen = config[f"{_PREFIX}autodoc"]
@@ -52,15 +52,15 @@ def check_settings(app: Sphinx, config: Config) -> None:
 
 
 def configuration_folder(config: Config) -> Path:
-    """The folder of ``conf.py``, which the paths of settings are relative to; it need not be the one of pages."""
+    """Return the folder of ``conf.py``, to which settings are relative; pages may be in another one."""
     return _folders[config]
 
 
 def settings_of(config: Config) -> Settings:
-    """The site's settings.
+    """Return the site's settings.
 
     Raises:
-        ConfigError: if one is wrong.
+        ConfigError: if one is invalid.
     """
     values = {name: config[_PREFIX + name] for name in Settings.__struct_fields__}
     known = _parsed.get(config)

@@ -1,4 +1,4 @@
-"""The directive ``.. model-graph:: mypkg.Model``."""
+"""The directives ``.. model-graph:: mypkg.Model`` and ``.. model-diff::``, and the one for autodoc."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
-from modeldiagrams.hosting.documented_classes import names_of, reference_name
-from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
-from modeldiagrams.hosting.parts import placed
-from modeldiagrams.hosting.source_links import imported_packages
+from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
+from modeldiagrams.hosting.host import draw, format_warning, grade_problem, is_left_out
+from modeldiagrams.hosting.parts import number_diagram
+from modeldiagrams.hosting.source_links import list_imported_packages
 from modeldiagrams.html.fragment import figure_classes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import option_help
@@ -37,14 +37,14 @@ __all__ = ["AnyOption", "AutodocDirective", "ModelDiffDirective", "ModelGraphDir
 
 
 class AnyOption(dict[str, Any]):
-    """Lets unknown options through to our own parsers, whose message suggests the option that was meant."""
+    """Accepts unknown options, because our own parsers suggest the option that was meant."""
 
     def __missing__(self, name: str) -> Callable[[str], str]:
         return directives.unchanged
 
 
 class ModelGraphDirective(HostDirective):
-    """A model's diagram as a figure."""
+    """Shows a model's diagram as a figure."""
 
     requested = True
     compares = False
@@ -55,7 +55,7 @@ class ModelGraphDirective(HostDirective):
     )
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
+        """Build the figure; called by docutils."""
         values: dict[str, Any] = dict(self.options)
         if self.arguments:
             values["model"] = self.arguments[0]
@@ -73,31 +73,31 @@ class ModelGraphDirective(HostDirective):
         return [self.figure(diagram), *render_notes(self, diagram, notes), *render_images(diagram), *others]
 
     def by_pattern(self, notes: list[model_note]) -> dict[str, str]:
-        """Pattern → text of its note."""
+        """Return the texts of notes by pattern."""
         texts = {note["pattern"]: note["text"] for note in notes}
         if len(texts) < len(notes):
             raise self.error("two notes have the same pattern; write both in one")
         return texts
 
     def placed(self, diagram: Diagram) -> Diagram:
-        """A diagram in its place on the page, which shows a class once: as its author asks for it, wherever that is."""
+        """Number a diagram among those of the page; a requested one replaces one that autodoc added."""
         if self.requested and not self.compares:
-            _withdraw(self.env, self.state.document, names_of(diagram))
-        return placed(diagram, shown_so_far(self.env))
+            _withdraw(self.env, self.state.document, list_names(diagram))
+        return number_diagram(diagram, shown_so_far(self.env))
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
-        """Let the environment know what the page depends on, and what references lead to."""
+        """Register dependencies of the page and the target of references."""
         for source in diagram.sources:
             self.env.note_dependency(source)
         location = Location(anchor=anchor, source=self.get_location(), automatic=not self.requested)
         domain_of(self.env).note_diagram(diagram, location)
 
     def report(self, diagram: Diagram) -> None:
-        """Warn of the diagram's problem, as the site wants it."""
+        """Report the diagram's problem as the site's settings ask for."""
         if diagram.problem is None:
             return
-        message = describe(diagram.problem)
-        match severity(diagram, self.settings, requested=self.requested):
+        message = format_warning(diagram.problem)
+        match grade_problem(diagram, self.settings, requested=self.requested):
             case "info":
                 self.inform(message)
             case "warning":
@@ -106,21 +106,21 @@ class ModelGraphDirective(HostDirective):
                 raise DiagramError(f"{self.get_location()}: {message}")
 
     def _node(self, diagram: Diagram) -> model_graph:
-        """The diagram's node with children for Sphinx to resolve and index."""
-        node = model_graph.of(diagram)
+        """Build the diagram's node, with children for Sphinx to resolve and index."""
+        node = model_graph.of(diagram, self.env)
         self.set_source_info(node)
-        node["packages"] = imported_packages(diagram)
+        node["packages"] = list_imported_packages(diagram)
         if diagram.graph:
             if not diagram.options.figure.no_links:
                 node += cross_references(diagram)
-            # the search index holds words: every part of a path once
+            # words for the search index: every part of a path once
             paths = (item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode))
             words = dict.fromkeys(word for path in paths for word in path.split(".") if not word.isdigit())
             node += nodes.inline("", " ".join(words))
         return node
 
     def figure(self, diagram: Diagram) -> nodes.figure:
-        """The figure that Sphinx numbers, aligns and refers to; the environment knows it from now on."""
+        """Build and register the figure that Sphinx numbers, aligns and refers to."""
         figure = self._figure(diagram)
         shown_so_far(self.env).append(diagram)
         self._note(diagram, figure["ids"][0])
@@ -141,24 +141,24 @@ class ModelGraphDirective(HostDirective):
             self.options["name"] = options.name
             self.add_name(figure)
         else:
-            figure["ids"].append(make_id(self.env, self.state.document, "model-graph", reference_name(diagram)))
+            figure["ids"].append(make_id(self.env, self.state.document, "model-graph", get_reference_name(diagram)))
             self.state.document.note_explicit_target(figure)
         return figure
 
 
 class ModelDiffDirective(ModelGraphDirective):
-    """What changed between two versions of a model, as a list and a picture."""
+    """Shows what changed between two versions of a model, as a list and a picture."""
 
     compares = True
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
-        self.env.note_reread()  # a revision or an address may lead to another graph tomorrow
+        """Build the figure; called by docutils."""
+        self.env.note_reread()  # a revision or an address may have another graph next time
         return super().run()
 
 
 class _Added(NamedTuple):
-    """What a site added to the document that is being read, because autodoc documents a class."""
+    """A diagram that a site added to the current document, because autodoc documents a class."""
 
     diagram: Diagram
     entry: Entry
@@ -170,7 +170,7 @@ def _added_so_far(env: BuildEnvironment) -> list[_Added]:
 
 
 def _withdraw(env: BuildEnvironment, document: nodes.document, names: list[str]) -> None:
-    """Take back what was added for a class of these names, so that ids and places are free as if it had never been."""
+    """Remove diagrams added for a class of these names, which also frees their ids."""
     added = _added_so_far(env)
     for one in [one for one in added if not set(names).isdisjoint(one.entry["names"])]:
         added.remove(one)
@@ -181,7 +181,7 @@ def _withdraw(env: BuildEnvironment, document: nodes.document, names: list[str])
 
 
 def _remove(node: Node, document: nodes.document) -> None:
-    """Remove a node and its names from a document that may not hold it yet, as its parent may be no part of it."""
+    """Remove a node and its names from a document, which may not contain its parent yet."""
     for inner in node.findall(nodes.Element):
         for id_ in inner["ids"]:
             document.ids.pop(id_, None)
@@ -192,12 +192,12 @@ def _remove(node: Node, document: nodes.document) -> None:
 
 
 class AutodocDirective(ModelGraphDirective):
-    """A diagram that the site adds to a documented class; left out where the model needs its author's help."""
+    """Shows a diagram that the site adds to a documented class, unless the model needs its author's help."""
 
     requested = False
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
+        """Build the figure, if any; called by docutils."""
         domain, docname = domain_of(self.env), self.env.docname
         # with `autoclass_content = "both"` a class has two docstrings
         if any(self.arguments[0] in entry["names"] for entry in domain.diagrams.get(docname, [])):

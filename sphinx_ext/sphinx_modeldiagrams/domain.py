@@ -1,9 +1,10 @@
-"""The domain: what a project knows of its diagrams, references to them, and the builder that draws them."""
+"""The domain: all diagrams of a project, references to them, and the builder that draws them."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -13,12 +14,12 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.hosting.host import accepted_problems, prefetch
+from modeldiagrams.hosting.host import list_accepted_problems, prefetch
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import configuration_folder, settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
-from sphinx_modeldiagrams.nodes import document_of
+from sphinx_modeldiagrams.nodes import diagrams_folder, document_of
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -43,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class ModelDiagramsDomain(Domain):
-    """Diagrams by document."""
+    """Stores diagrams by document, and resolves references to them."""
 
     name = DOMAIN
     label = "model"
@@ -55,8 +56,8 @@ class ModelDiagramsDomain(Domain):
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 11
+    initial_data: ClassVar[dict[str, Any]] = {"diagrams": {}, "has_calls": False}
+    data_version = 12
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -64,15 +65,15 @@ class ModelDiagramsDomain(Domain):
 
     @property
     def diagrams(self) -> dict[str, list[Entry]]:
-        """Document name → its diagrams, in order."""
+        """The diagrams of each document, in order."""
         return cast("dict[str, list[Entry]]", self.data["diagrams"])
 
     @property
     def diagram_builder(self) -> DiagramBuilder:
-        """This process's builder of diagrams.
+        """The diagram builder of this process.
 
-        A child that Sphinx forked has its own, with the worker of its parent, and ends what it started when it ends:
-        forked children run no `atexit`, but they do run multiprocessing's finalizers.
+        A process forked by Sphinx has its own, with the worker of its parent, and closes it with multiprocessing's
+        finalizers, because forked processes don't run `atexit`.
         """
         if self._diagram_builder is None or self._process != os.getpid():
             settings, root = settings_of(self.env.config), configuration_folder(self.env.config)
@@ -90,35 +91,36 @@ class ModelDiagramsDomain(Domain):
         return self._diagram_builder
 
     def close(self) -> None:
-        """End this process's builder, if it has one."""
+        """Close this process's builder, if it has one."""
         if self._diagram_builder is not None and self._process == os.getpid():
             self._diagram_builder.close()
 
     def note_diagram(self, diagram: Diagram, location: Location) -> None:
-        """Remember a diagram of the document that is being read."""
+        """Store a diagram of the current document."""
         requested = not location["automatic"]
-        accepted = accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
+        accepted = list_accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
         entry = make_entry(diagram, location, self.diagram_builder, accepted)
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
     def warn_again(self, docnames: Iterable[str]) -> None:
-        """Warn of what would fail again in documents that are not read again."""
+        """Repeat the warnings of documents that are not read again."""
         for entry in (entry for name in sorted(docnames) for entry in self.diagrams[name]):
             if entry["warning"]:
                 warn(*entry["warning"], entry["location"]["source"])
 
     def clear_doc(self, docname: str) -> None:
-        """Called by Sphinx before a document is read again."""
+        """Forget a document's diagrams; called by Sphinx before it is read again."""
         self.diagrams.pop(docname, None)
+        shutil.rmtree(diagrams_folder(self.env, docname), ignore_errors=True)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
-        """Called by Sphinx with what a parallel reader found."""
+        """Merge the diagrams of a parallel reader; called by Sphinx."""
         self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
 
     def check_consistency(self) -> None:
-        """Called by Sphinx when all documents are read: warn of the same diagram twice.
+        """Warn about duplicate diagrams; called by Sphinx when all documents are read.
 
-        Diagrams of one model with other arguments, or of another view, are different diagrams.
+        Diagrams of one model with other arguments or views are different diagrams.
         """
         first: dict[str, str] = {}
         for docname, entry in self._targets():
@@ -131,7 +133,7 @@ class ModelDiagramsDomain(Domain):
                 warn("duplicate", f"duplicate diagram of {entry['model']}, {other}", entry["location"]["source"])
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
-        """Called by Sphinx for `objects.inv` and for the search; modules only have the former."""
+        """Yield objects for `objects.inv` and the search, where modules are left out; called by Sphinx."""
         seen = set()
         for docname, entry in self._targets():
             if not entry["has_graph"]:
@@ -156,7 +158,7 @@ class ModelDiagramsDomain(Domain):
         node: pending_xref,
         contnode: Element,
     ) -> reference | None:
-        """Called by Sphinx: a model's diagram, or a module inside it."""
+        """Resolve a reference to a diagram or a module inside it; called by Sphinx."""
         model, _, module = target.partition("#")
         docname, entry = next(((name, found) for name, found in self._targets() if model in found["names"]), ("", None))
         if entry is None:
@@ -173,9 +175,9 @@ class ModelDiagramsDomain(Domain):
         return found
 
     def anchors(self, builder: Builder, node: Element) -> dict[str, str]:
-        """Module → the fragment by which other pages may refer to it; without a script it leads to the outline's row.
+        """Return the fragments of modules; without scripts, they lead to rows of the outline.
 
-        All are written, used or not; otherwise this page would depend on every page that links here.
+        Unused ones are included, or else this page would depend on every page that links here.
         """
         docname = document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
         here = [entry for entry in self.diagrams.get(docname, []) if entry["target"] and entry["interactive"]]
@@ -183,11 +185,11 @@ class ModelDiagramsDomain(Domain):
         return module_anchors(entry, self._on_page(builder, docname)) if entry else {}
 
     def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
-        """Called by Sphinx for ``:any:``, which is to find the class and not its diagram."""
+        """Return nothing, so that ``:any:`` finds the class instead of its diagram; called by Sphinx."""
         return []
 
     def _on_page(self, builder: Builder, docname: str) -> list[Entry]:
-        """The diagrams that share a web page with those of a document, in order."""
+        """Return all diagrams on the web page of a document, in order."""
         names = [docname]
         if builder.name == "singlehtml":
             names, waiting = [], [builder.config.root_doc]
@@ -199,41 +201,50 @@ class ModelDiagramsDomain(Domain):
         return [entry for name in names for entry in self.diagrams.get(name, [])]
 
     def _targets(self) -> list[tuple[str, Entry]]:
-        """Document and diagram, best target of references first: drawn before failed, requested before automatic.
+        """Return documents and diagrams, the best targets of references first: drawn, then requested ones.
 
-        A failed diagram is better than none: its page shows a note.
+        A failed diagram is better than none, because its page shows a note.
         """
         found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name] if entry["target"]]
         return sorted(found, key=lambda item: (not item[1]["has_graph"], item[1]["location"]["automatic"]))
 
 
 def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
-    """The domain of an environment."""
+    """Return the domain of an environment."""
     return cast("ModelDiagramsDomain", env.get_domain(ModelDiagramsDomain.name))
 
 
 def outdated_documents(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> list[str]:
-    """Documents to read again, although their sources have not changed.
+    """Return unchanged documents to read again.
 
-    Those with a bad diagram whose cause may be gone: a failure that is certain to come again is only reported again, by
-    `run_models`. And those whose diagrams were made with another version of torch, of a library that the model uses, or
-    of this package.
+    These have a failed diagram that may succeed now, a diagram made with another version of torch, a library of the
+    model, or this package, or one whose file is missing. A failure that would occur again is only reported again, by
+    `run_models`. All documents are read again once there is a file of recorded calls; later
+    changes of it are those of a dependency.
     """
     domain = domain_of(env)
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
+    had_calls = domain.data["has_calls"]
+    domain.data["has_calls"] = (configuration_folder(env.config) / CALLS).is_file()
+    if domain.data["has_calls"] and not had_calls:
+        return sorted(domain.diagrams)
     return sorted(
-        name for name, entries in domain.diagrams.items() if any(is_outdated(entry, failing) for entry in entries)
+        name
+        for name, entries in domain.diagrams.items()
+        if any(is_outdated(entry, failing) for entry in entries)
+        or (_shows(entries) and not diagrams_folder(env, name).is_dir())
     )
 
 
-def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
-    """Called by Sphinx before it reads documents, in this process or in forks of it: run their models already.
+def _shows(entries: Iterable[Entry]) -> bool:
+    return any(entry["location"]["anchor"] for entry in entries)
 
-    Of other documents' models, those that would fail again are reported.
-    """
+
+def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
+    """Run the models of documents that Sphinx is about to read, and repeat the warnings of others."""
     docnames = [*docnames]
     files = (Path(env.doc2path(name)) for name in docnames)
     texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
@@ -243,6 +254,6 @@ def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> 
 
 
 def close_builder(app: Sphinx, _exception: Exception | None) -> None:
-    """Called by Sphinx at the end of a build."""
+    """Close the builder; called by Sphinx at the end of a build."""
     if app.env is not None:
         domain_of(app.env).close()

@@ -1,4 +1,4 @@
-"""What a project remembers of each diagram from build to build, as plain data."""
+"""Plain data about each diagram that Sphinx's environment keeps from build to build."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypedDict
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING
 from modeldiagrams.engine.problems import forward_problem
-from modeldiagrams.hosting.documented_classes import names_of, reference_name
-from modeldiagrams.hosting.host import UNKNOWN, describe
-from modeldiagrams.hosting.parts import module_fragment
+from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
+from modeldiagrams.hosting.host import UNKNOWN, format_warning
+from modeldiagrams.hosting.parts import link_module
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import is_graph_file
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "Location", "is_outdated", "make_entry", "module_anchor", "module_anchors"]
 
 _LISTED_MODULES = 2_000
-"""Modules of one diagram in the inventory: the largest models have ten thousand."""
+"""The maximum number of a diagram's modules in the inventory; the largest models have ten thousand."""
 
 
 class Location(TypedDict):
-    """Where a diagram is."""
+    """The location of a diagram."""
 
     anchor: str | None
     """None for a diagram that is left out."""
     source: str
-    """For messages: file and line."""
+    """File and line, for messages."""
     automatic: bool
     """Whether the site added it because autodoc documents the class."""
 
 
 class Entry(TypedDict):
-    """One diagram; pickled with Sphinx's environment."""
+    """A diagram in Sphinx's environment, which is pickled."""
 
     id: str
     model: str
-    """What references call it."""
+    """The name for references."""
     names: list[str]
-    """The same, and other names of its class."""
+    """This and other names of its class."""
     snapshot: str
     location: Location
     target: bool
@@ -52,26 +52,26 @@ class Entry(TypedDict):
     has_graph: bool
     interactive: bool
     modules: str
-    """Dotted paths of its modules, one a line: what a reference may name. One string pickles best."""
+    """Dotted paths of its modules, as targets of references, one per line: one string pickles best."""
     failed: bool
-    """Whether the next build draws it again, because it has a problem to warn of, or one that may be gone."""
+    """Whether the next build draws it again, because it has a problem to report, or one that may be solved."""
     libraries: list[str]
     python: str | None
     made_with: list[str]
     failure: str | None
-    """Key of a failure that comes again while nothing changes, in the builder's `FailureMemory`."""
+    """Key in the builder's `FailureMemory` of a failure that recurs until something changes."""
     warning: tuple[str, str] | None
-    """Kind and text of what builds warn of that do not read the page again, as long as it would fail again."""
+    """Kind and text of the warning to repeat in builds that don't read the page again, while the failure recurs."""
 
 
 def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, accepted: Collection[str]) -> Entry:
-    """The entry of a diagram.
+    """Make the entry of a diagram.
 
     Args:
-        diagram: Just drawn.
-        location: Where it is.
-        builder: That drew it.
-        accepted: Kinds of problems that are not reported.
+        diagram: The diagram.
+        location: Its location.
+        builder: The builder that drew it.
+        accepted: Kinds of problems not to report.
     """
     problem, options = diagram.problem, diagram.options
     python = builder.tracing.interpreter(options)
@@ -81,8 +81,8 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
     modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
     return Entry(
         id=diagram.id,
-        model=reference_name(diagram),
-        names=names_of(diagram),
+        model=get_reference_name(diagram),
+        names=list_names(diagram),
         snapshot=diagram.snapshot,
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
@@ -94,12 +94,12 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         python=python,
         made_with=list(made_with(diagram.libraries, python)),
         failure=failure,
-        warning=(problem.kind, describe(problem)) if problem and failure and is_reported else None,
+        warning=(problem.kind, format_warning(problem)) if problem and failure and is_reported else None,
     )
 
 
 def _is_of_the_trace(diagram: Diagram) -> bool:
-    """Whether a problem is one trace's alone: what else went wrong beside it, as in drawing, may be gone."""
+    """Whether a problem is only that of a trace; other problems, for example in drawing, may be solved meanwhile."""
     problem, graph, call = diagram.problem, diagram.graph, diagram.options.call
     if problem is None or problem.kind not in RECURRING or diagram.options.compare.before is not None:
         return False
@@ -107,18 +107,18 @@ def _is_of_the_trace(diagram: Diagram) -> bool:
 
 
 def _can_recover(diagram: Diagram) -> bool:
-    """Whether another try may help a diagram: nothing but its sources decides on a graph file or a complete graph."""
+    """Whether another try may help; graph files and complete graphs only depend on their sources."""
     is_complete = diagram.graph is not None and diagram.graph.status.state != "partial"
     is_tried = diagram.problem is not None and diagram.problem.kind in RECURRING
     return is_tried and not is_complete and not is_graph_file(diagram.options.call.model)
 
 
 def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
-    """Whether a diagram may be another one now, although the sources of its page have not changed.
+    """Whether a diagram may be different now, although the sources of its page have not changed.
 
     Args:
         entry: The diagram.
-        failing: Keys of remembered failures that would come again.
+        failing: Keys of remembered failures that would recur.
     """
     if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
         return True
@@ -126,25 +126,25 @@ def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
 
 
 def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
-    """Module → the fragment that shows it: in the widget, or else the whole picture.
+    """Return the fragments that show modules in the widget, or else the whole picture.
 
     Args:
         entry: The diagram.
-        page: All on its web page, in order.
+        page: All diagrams of its web page, in order.
     """
     modules = [module for module in entry["modules"].split("\n")[:_LISTED_MODULES] if module]
     if not entry["interactive"]:
         return dict.fromkeys(modules, entry["location"]["anchor"] or "")
     index = _index(entry, page)
-    return {module: module_fragment(entry["id"], index, module) for module in modules}
+    return {module: link_module(entry["id"], index, module) for module in modules}
 
 
 def module_anchor(entry: Entry, module: str, page: list[Entry]) -> str:
-    """The fragment that makes an interactive diagram show a module."""
-    return module_fragment(entry["id"], _index(entry, page), module)
+    """Return the fragment that makes an interactive diagram show a module."""
+    return link_module(entry["id"], _index(entry, page), module)
 
 
 def _index(entry: Entry, page: list[Entry]) -> int:
-    """A diagram's number among those of its page that have its id: the same text twice makes equal ids."""
+    """Return a diagram's number among those with the same id on its page: equal texts give equal ids."""
     same = [other["location"] for other in page if other["id"] == entry["id"] and other["interactive"]]
     return same.index(entry["location"]) if entry["location"] in same else 0

@@ -1,4 +1,4 @@
-"""What every directive of this extension is: the `Host` of what it shows."""
+"""The base class of directives, which implements `Host`."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _log = logging.getLogger(__name__)
 
 
 class HostDirective(SphinxDirective):
-    """A directive that is itself the `Host`."""
+    """A directive that is its own `Host`."""
 
     final_argument_whitespace = True
 
     @property
     def builder(self) -> DiagramBuilder:
-        """Traces, draws and compares."""
+        """The builder that traces, draws and compares."""
         return domain_of(self.env).diagram_builder
 
     @property
     def settings(self) -> Settings:
-        """The site's."""
+        """The site's settings."""
         return settings_of(self.config)
 
     def graph_file(self, path: str) -> str:
-        """Relative to the document as in Sphinx's own directives, or with a leading ``/`` to the source folder."""
+        """Resolve a path relative to the document, or with a leading ``/`` to the source folder, as in Sphinx."""
         return self.env.relfn2path(path)[0]
 
     def inform(self, message: str) -> None:
-        """Shown by ``sphinx-build -v``."""
+        """Log a message for ``sphinx-build -v``."""
         _log.verbose("%s", message, location=self.get_location())

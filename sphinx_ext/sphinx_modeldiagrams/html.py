@@ -29,9 +29,9 @@ __all__ = ["skip_node", "visit_html", "visit_step_picture"]
 
 
 def visit_html(self: HTML5Translator, node: model_graph) -> None:
-    """Write the interactive diagram; the node's children only served Sphinx's references and search."""
+    """Write the interactive diagram; the node's children are only for Sphinx's references and search."""
     page = self.builder.get_target_uri(self.builder.current_docname)
-    diagram = diagram_of(node)
+    diagram = diagram_of(node, self.builder.env)
     found, own = references(node), documented_packages(self.builder.env, node)
     defined = definitions(diagram.graph) if diagram.graph else {}
 
@@ -49,7 +49,7 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     # repeats share a row, and large models have too many
     rows = {row.id for row in shown_rows(list_outline_rows(diagram))}
     without_row = [anchor for module, anchor in anchors.items() if module not in rows]
-    # words may speak of modules of a diagram that is in no index
+    # words may refer to modules of a diagram that is in no index
     linked: list[str] = node.get(LINKED, [])
     bare = [*without_row, *(anchor for anchor in linked if anchor not in anchors.values())]
     self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in dict.fromkeys(bare)]
@@ -59,20 +59,20 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
 
 
 def visit_step_picture(self: HTML5Translator, node: step_picture) -> None:
-    """Write the still picture of a tour's step, which lies beside the diagram's data."""
+    """Write the still picture of a tour's step."""
     assets = relative_uri(self.builder.get_target_uri(self.builder.current_docname), f"{FOLDER}/")
-    diagram = diagram_of(tour_of(node))
+    diagram = diagram_of(tour_of(node), self.builder.env)
     self.body.append(render_step_image(diagram, node["index"], assets=assets, title=node["title"]))
     raise nodes.SkipNode
 
 
 def skip_node(_self: SphinxTranslator, _node: nodes.Element) -> None:
-    """For other writers, which see the node only if a builder bypasses our transform."""
+    """Skip the node in other writers, which see it only if a builder bypasses our transform."""
     raise nodes.SkipNode
 
 
 def _anchor(reference: nodes.reference, html: str) -> str:
-    """A resolved reference, with our HTML as its content."""
+    """Render a resolved reference with our HTML as its content."""
     uri = reference["refuri"] if "refuri" in reference else f"#{reference['refid']}"
     kind = "internal" if reference.get("internal") else "external"
     title = f' title="{html_text(reference["reftitle"])}"' if reference.get("reftitle") else ""

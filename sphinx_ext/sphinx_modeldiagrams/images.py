@@ -1,4 +1,4 @@
-"""Images at nodes, in full size: docutils nodes below a diagram, which every writer knows."""
+"""Builds docutils nodes for the images of a diagram in full size."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["SIZE", "render_images"]
 
 SIZE = "modeldiagrams-size"
-"""Attribute of an image: its width and height in CSS pixels."""
+"""Attribute of an image with its width and height in CSS pixels."""
 
 
 def render_images(diagram: Diagram) -> list[Node]:
-    """The images of a diagram, each with the nodes at which it is, and its text."""
+    """Build the list of images, each with its nodes and its text."""
     found = diagram.overlay.images if diagram.overlay else ()
     listed = nodes.container("", classes=image_classes(diagram))
     for number, image in enumerate(found, start=1):
         text = nodes.paragraph("", "", nodes.literal("", describe_places(image.nodes)), nodes.Text(f" {image.alt}"))
-        # Sphinx makes a file of the data: URL for builders that need one
+        # Sphinx writes the data: URL to a file for builders that need one
         picture = nodes.image("", uri=image.source, alt=image.alt)
         picture[SIZE] = (image.width, image.height)
         listed += nodes.container("", picture, text, ids=[image_id(diagram, number)], classes=["mg-image"])

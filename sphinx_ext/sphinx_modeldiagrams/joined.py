@@ -1,4 +1,4 @@
-"""Documents that `singlehtml` joins into one page: what has ids of its document gets ids of the page."""
+"""Makes ids unique when `singlehtml` joins documents into one page."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from modeldiagrams.hosting.parts import place_of
+from modeldiagrams.hosting.parts import count_earlier
 from modeldiagrams.html.escape import html_text
 from sphinx_modeldiagrams.listing import model_listing
-from sphinx_modeldiagrams.nodes import diagram_of, document_of, model_graph
+from sphinx_modeldiagrams.nodes import ANCHOR, diagram_of, document_of, model_graph
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -27,16 +26,16 @@ _ODD = re.compile(r"[^\w.-]+")
 
 
 class JoinDocuments(SphinxPostTransform):
-    """Tells the diagrams of all documents apart: notes, steps and listings belong to one of them."""
+    """Distinguishes the diagrams of all documents, with their notes, steps and listings."""
 
     default_priority = 140
     """Before `ResolveParts`."""
     builders = ("singlehtml",)
 
     def run(self, **_: Any) -> None:
-        """Called by Sphinx."""
+        """Rename duplicate anchors; called by Sphinx."""
         figures = list(self.document.findall(model_graph))
-        shown = [diagram_of(figure) for figure in figures]
+        shown = [diagram_of(figure, self.env) for figure in figures]
         taken: dict[str, None] = {}
         for at, (figure, diagram) in enumerate(zip(figures, shown, strict=True)):
             document = document_of(figure) or ""
@@ -47,34 +46,29 @@ class JoinDocuments(SphinxPostTransform):
             taken[anchor] = None
             for listing in self.document.findall(model_listing):
                 if document_of(listing) == document and listing["anchor"] == diagram.anchor:
-                    _lead(listing, diagram, anchor, place_of(shown, at))
+                    _lead(listing, diagram, anchor, count_earlier(shown, at))
 
     def _ids_in(self, document: str) -> list[nodes.Element]:
-        """Nodes of one document that have ids."""
+        """Return the nodes of one document that have ids."""
         with_ids = (node for node in self.document.findall(nodes.Element) if node.get("ids"))
         return [node for node in with_ids if document_of(node) == document]
 
 
 def free_anchor(anchor: str, document: str, taken: Container[str]) -> str:
-    """An anchor of a document's; a number tells documents apart whose names differ in odd characters alone."""
+    """Make a unique anchor with the document's name, and a number if names only differ in special characters."""
     name = f"{anchor}-in-{_ODD.sub('-', document)}"
     return next(one for one in chain([name], (f"{name}-{i}" for i in count(2))) if one not in taken)
 
 
 def _rename(figure: model_graph, diagram: Diagram, anchor: str, near: Iterable[nodes.Element]) -> None:
-    """Give a diagram's notes and steps another anchor; the figure keeps its id, by which Sphinx numbers it."""
+    """Change the anchor of a diagram's notes and steps; the figure keeps its id, which Sphinx uses for numbering."""
     first = figure.parent["ids"][0]
     prefixes = {f"{diagram.anchor}-{kind}-": f"{anchor}-{kind}-" for kind in ("note", "image")}
     prefixes[f"{first}-step-"] = f"{anchor}-step-"
     for node in near:
         node["ids"] = [_replaced(one, prefixes) for one in node["ids"]]
     figure.parent["ids"].append(anchor)
-    # its author may name it by its name all the same
-    own_names = (*diagram.own_names, *([diagram.options.figure.name] if diagram.options.figure.name else []))
-    named = msgspec.structs.replace(diagram.options.figure, name=anchor)
-    options = msgspec.structs.replace(diagram.options, figure=named)
-    plain = msgspec.structs.replace(diagram, options=options, own_names=own_names)
-    figure["diagram"] = msgspec.json.encode(plain).decode()
+    figure[ANCHOR] = anchor
 
 
 def _replaced(one: str, prefixes: Mapping[str, str]) -> str:
@@ -85,7 +79,7 @@ def _replaced(one: str, prefixes: Mapping[str, str]) -> str:
 
 
 def _lead(listing: model_listing, diagram: Diagram, anchor: str, place: int) -> None:
-    """Let the lines of a listing lead to its own diagram."""
+    """Link the lines of a listing to its own diagram."""
     html = listing["html"].replace(f'href="#{html_text(diagram.anchor)}"', f'href="#{html_text(anchor)}"')
     listing["html"] = re.sub(r'data-mg-place="\d+"', f'data-mg-place="{place}"', html)
     listing["anchor"] = anchor

@@ -1,4 +1,4 @@
-"""What pages need in LaTeX besides pictures: figures that stay with their text, and the signs of our own texts."""
+"""Adapts pages to LaTeX: keeps figures with their text, and declares the special characters of our texts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sphinx_modeldiagrams.nodes import diagram_of
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.latex import LaTeXTranslator
 
     from sphinx_modeldiagrams.nodes import model_graph
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["connect_latex", "kept_in_place", "no_break"]
 
 _SIGNS = {"−": "-", "≈": r"\approx", "≤": r"\leq", "∥": r"\parallel", "⊕": r"\oplus", "⊗": r"\otimes"}
-"""Signs in lists of changes and tables, which pdfLaTeX does not know."""
+"""Characters in lists of changes and tables that pdfLaTeX doesn't know."""
 
 
 class in_place(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
     """Figures that LaTeX must not move to another page."""
 
 
-def kept_in_place(node: model_graph) -> None:
-    """Let a figure stay where it is written if the text around it belongs to it, or nothing else tells what it is."""
-    figure, diagram = node.parent, diagram_of(node)
+def kept_in_place(node: model_graph, env: BuildEnvironment) -> None:
+    """Keep a figure in place if the text around it belongs to it, or if it has no caption."""
+    figure, diagram = node.parent, diagram_of(node, env)
     has_caption = any(isinstance(child, nodes.caption) for child in figure)
     if not has_caption or notes_of(diagram) or diagram.options.tour.steps:
         place = in_place()
@@ -37,12 +38,12 @@ def kept_in_place(node: model_graph) -> None:
 
 
 def no_break() -> nodes.raw:
-    """Keeps two paragraphs on one page."""
+    """Return a node that keeps two paragraphs on one page."""
     return nodes.raw("", "\\nopagebreak\n", format="latex")
 
 
 def connect_latex(app: Sphinx) -> None:
-    """Called at setup."""
+    """Set up LaTeX; called by `setup`."""
     app.add_node(in_place, latex=(_visit, _depart))
     app.connect("config-inited", _declare_signs)
 
@@ -60,5 +61,5 @@ def _declare_signs(_app: Sphinx, config: Config) -> None:
         f"  \\DeclareUnicodeCharacter{{{ord(sign):04X}}}{{\\ensuremath{{{tex}}}}}\n" for sign, tex in _SIGNS.items()
     )
     declared = f"\\ifdefined\\DeclareUnicodeCharacter\n{''.join(signs)}\\fi\n"
-    # in front: what an author declares counts
+    # first, so that authors' declarations override these
     config.latex_elements = {**config.latex_elements, "preamble": declared + config.latex_elements.get("preamble", "")}

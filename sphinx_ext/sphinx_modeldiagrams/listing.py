@@ -1,4 +1,4 @@
-"""The directive ``.. model-source::``: the code of a part, whose lines and nodes light each other."""
+"""The directive ``.. model-source::``: the code of a module, whose lines and nodes highlight each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.listing import forward_of
+from modeldiagrams.hosting.listing import find_forward
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 __all__ = ["ModelSourceDirective", "ReadListings", "depart_listing", "model_listing", "shown_so_far", "visit_listing"]
 
 _SHOWN = "modeldiagrams_shown"
-"""Key of the environment's temporary data: the diagrams of the document so far."""
+"""Key in the environment's temporary data of the diagrams of the document so far."""
 
 
 def shown_so_far(env: BuildEnvironment) -> list[Diagram]:
-    """The diagrams of the document that is being read."""
+    """Return the diagrams of the current document so far."""
     return cast("list[Diagram]", env.temp_data.setdefault(_SHOWN, []))
 
 
 class model_listing(nodes.literal_block):  # noqa: N801  (as docutils names nodes)
-    """A listing; other writers than HTML take it for any."""
+    """A listing; writers other than HTML treat it as a literal block."""
 
 
 class ModelSourceDirective(HostDirective):
-    """The `forward` of a part of a diagram on the same page."""
+    """Shows the `forward` of a module in a diagram on the same page."""
 
     optional_arguments = 1
-    has_content = True  # where Markdown's fences are directives
+    has_content = True  # for fences of Markdown
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
+        """Build the listing's node; called by docutils."""
         target = " ".join([*self.arguments, *self.content]).strip()
         block = model_listing("", "", language="python", target=target)
         self.set_source_info(block)
@@ -54,16 +54,16 @@ class ModelSourceDirective(HostDirective):
 
 
 class ReadListings(SphinxTransform):
-    """Reads the code once all diagrams of a document are known: listings may stand above them."""
+    """Reads code when all diagrams of a document are known, because listings may precede them."""
 
     default_priority = 10
     """Before texts are translated."""
 
     def apply(self, **_: Any) -> None:
-        """Called by Sphinx."""
+        """Fill in all listings; called by Sphinx."""
         for node in list(self.document.findall(model_listing)):
             try:
-                listing = forward_of(shown_so_far(self.env), node["target"])
+                listing = find_forward(shown_so_far(self.env), node["target"])
             except ModelDiagramsError as error:
                 warn("ref", f"model-source: {error}", node)
                 node.parent.remove(node)
@@ -74,7 +74,7 @@ class ReadListings(SphinxTransform):
 
 
 def visit_listing(self: HTML5Translator, node: model_listing) -> None:
-    """Write the listing with its links, and the script that lights."""
+    """Write the listing with its links, and the script for highlighting."""
     if not makes_web_pages(self.builder):
         self.visit_literal_block(node)
         return
@@ -86,5 +86,5 @@ def visit_listing(self: HTML5Translator, node: model_listing) -> None:
 
 
 def depart_listing(self: HTML5Translator, node: model_listing) -> None:
-    """End what is no web page."""
+    """Finish a listing outside web pages."""
     self.depart_literal_block(node)

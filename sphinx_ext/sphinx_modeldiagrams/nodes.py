@@ -3,39 +3,63 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from docutils import nodes
 from sphinx import addnodes
 
 from modeldiagrams.common.decoding import decodable
+from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["LINKED", "diagram_of", "document_of", "model_graph", "step_picture", "tour_of"]
+if TYPE_CHECKING:
+    from sphinx.environment import BuildEnvironment
+
+__all__ = [
+    "ANCHOR",
+    "LINKED",
+    "diagram_of",
+    "diagrams_folder",
+    "document_of",
+    "model_graph",
+    "step_picture",
+    "tour_of",
+]
+
+ANCHOR = "anchor"
+"""Attribute of a diagram's node: its anchor on a page that joins documents, if another document has its own."""
 
 LINKED = "linked"
 """Attribute of a diagram's node: the fragments by which words of its page lead to modules."""
+
+_FOLDER = "model-diagrams"
 
 
 class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa: N801  (as docutils names nodes)
     """One diagram. Its children are the cross references of its classes and the words that search finds.
 
-    Doctrees are pickled and compared, so the node holds JSON, without the absolute paths of the model's sources.
+    Doctrees are pickled, copied and compared, so the node holds the diagram's id, and the name of a file next to the
+    doctrees with all else.
     """
 
     @classmethod
-    def of(cls, diagram: Diagram) -> model_graph:
-        """The node of a diagram."""
+    def of(cls, diagram: Diagram, env: BuildEnvironment) -> model_graph:
+        """Make the node of a diagram of the document that is being read, and write its file."""
+        # without the absolute paths of the model's sources
         plain = msgspec.structs.replace(diagram, sources=(), libraries=(), names={})
-        return cls("", diagram=msgspec.json.encode(plain).decode(), alt=diagram.options.figure.alt)
+        content = msgspec.json.encode(plain)
+        file = diagrams_folder(env, env.docname) / f"{digest(content)}.json"
+        write_atomically(file, content)
+        return cls("", diagram=diagram.id, file=f"{file.parent.name}/{file.name}", alt=diagram.options.figure.alt)
 
     def preserve_original_messages(self) -> None:
-        """Called by Sphinx before it translates."""
+        """Remember the text before translation; called by Sphinx."""
         self["original_alt"] = self["alt"]
 
     def apply_translated_message(self, original_message: str, translated_message: str) -> None:
-        """Called by Sphinx with a catalogue's translation."""
+        """Apply a translation; called by Sphinx."""
         if original_message == self["original_alt"]:
             self["alt"] = translated_message
 
@@ -50,7 +74,7 @@ class step_picture(nodes.General, nodes.Element):  # noqa: N801  (as docutils na
 
 
 def tour_of(node: step_picture) -> model_graph:
-    """The diagram of the tour around a step's picture."""
+    """Return the diagram of the tour around a step's picture."""
     above: nodes.Element = node
     while not (found := [*above.findall(model_graph)]):
         above = above.parent
@@ -65,15 +89,24 @@ def document_of(node: nodes.Node) -> str | None:
     return above and str(above["docname"])
 
 
-def diagram_of(node: model_graph) -> Diagram:
-    """The diagram a node holds, in the language of the site."""
-    diagram = _decoded(node["diagram"])
-    figure = msgspec.structs.replace(diagram.options.figure, alt=node["alt"])
+def diagrams_folder(env: BuildEnvironment, docname: str) -> Path:
+    """The folder of the diagrams of a document."""
+    return Path(env.doctreedir) / _FOLDER / digest(docname.encode(), size=8)
+
+
+def diagram_of(node: model_graph, env: BuildEnvironment) -> Diagram:
+    """The diagram of a node, in the language of the site."""
+    diagram = _read(Path(env.doctreedir) / _FOLDER / node["file"])
+    figure, own_names = msgspec.structs.replace(diagram.options.figure, alt=node["alt"]), diagram.own_names
+    if ANCHOR in node:
+        # its author may name it by its name all the same
+        own_names += (figure.name,) if figure.name else ()
+        figure = msgspec.structs.replace(figure, name=node[ANCHOR])
     options = msgspec.structs.replace(diagram.options, figure=figure)
-    return msgspec.structs.replace(diagram, options=options)
+    return msgspec.structs.replace(diagram, options=options, own_names=own_names)
 
 
 @functools.lru_cache(maxsize=4)
-def _decoded(text: str) -> Diagram:
+def _read(file: Path) -> Diagram:
     """Cached because a page and its data files are written from the same nodes, one after the other."""
-    return msgspec.json.decode(text, type=decodable(Diagram))
+    return msgspec.json.decode(file.read_bytes(), type=decodable(Diagram))

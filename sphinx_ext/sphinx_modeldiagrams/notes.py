@@ -1,4 +1,4 @@
-"""Notes on nodes: the directive ``.. model-note:: pattern`` inside of ``model-graph``, and their list below it."""
+"""Notes on nodes: the directive ``.. model-note:: pattern`` inside ``model-graph``, and the list below it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelNoteDirective", "model_note", "parsed", "render_notes", "without_notes"]
 
 _INSIDE = "modeldiagrams_inside"
-"""Key of the environment's temporary data while the content of a diagram is read."""
+"""Key in the environment's temporary data that is set while reading the content of a diagram."""
 
 
 class model_note(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
@@ -36,7 +36,7 @@ class ModelNoteDirective(SphinxDirective):
     has_content = True
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
+        """Build the note; called by docutils."""
         self.assert_has_content()
         if not self.env.temp_data.get(_INSIDE):
             raise self.error("`model-note` belongs inside `model-graph` or `model-tour`, below its options; indent it")
@@ -46,13 +46,13 @@ class ModelNoteDirective(SphinxDirective):
 
 
 def without_notes(content: StringList) -> tuple[StringList, int]:
-    """The lines before the first note, and how many these are."""
+    """Return the lines before the first note, and their number."""
     first = next((i for i, line in enumerate(content) if NOTE.match(line)), len(content))
     return content[:first], first
 
 
 def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], list[Node]]:
-    """The notes in a directive's content from a line on, and what is not a note."""
+    """Parse a directive's content from a line on; return notes and other nodes."""
     holder = nodes.Element()
     before = directive.env.temp_data.get(_INSIDE)
     directive.env.temp_data[_INSIDE] = True

@@ -11,7 +11,7 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part, fragment_of, place_of
+from modeldiagrams.hosting.parts import count_earlier, find_part, link_part
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from docutils.nodes import Node, system_message
+    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import RoleFunction
     from sphinx.writers.html5 import HTML5Translator
 
@@ -76,8 +77,8 @@ class ResolveParts(SphinxPostTransform):
             return
         figures = list(self.document.findall(model_graph))
         for listing in listings:
-            _note_anchor(listing, figures)
-        shown = [diagram_of(figure) for figure in figures]
+            _note_anchor(listing, figures, self.env)
+        shown = [diagram_of(figure, self.env) for figure in figures]
         is_web_page = makes_web_pages(self.app.builder)
         for node in parts:
             document = document_of(node)
@@ -89,8 +90,8 @@ class ResolveParts(SphinxPostTransform):
                 node.parent.replace(node, node.children)
                 continue
             at = next(i for i, diagram in enumerate(shown) if diagram is part.diagram)
-            part = part._replace(place=place_of(shown, at))
-            fragment = fragment_of(part) if is_web_page else None
+            part = part._replace(place=count_earlier(shown, at))
+            fragment = link_part(part) if is_web_page else None
             if fragment is not None:
                 figures[at][LINKED] = [*figures[at].get(LINKED, []), fragment]
             ids = figures[at].parent["ids"]
@@ -98,11 +99,11 @@ class ResolveParts(SphinxPostTransform):
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
 
 
-def _note_anchor(listing: model_listing, figures: Sequence[model_graph]) -> None:
+def _note_anchor(listing: model_listing, figures: Sequence[model_graph], env: BuildEnvironment) -> None:
     """Let the figure have the id that the lines of a listing lead to."""
     for figure in figures:
         ids = figure.parent["ids"]
-        if document_of(figure) == document_of(listing) and diagram_of(figure).anchor == listing["anchor"]:
+        if document_of(figure) == document_of(listing) and diagram_of(figure, env).anchor == listing["anchor"]:
             ids += [] if listing["anchor"] in ids else [listing["anchor"]]
             return
 

@@ -1,4 +1,4 @@
-"""The table of modules as nodes that every writer knows."""
+"""Builds the table of modules from docutils nodes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 __all__ = ["as_table", "table_of"]
 
 _TEXTS = 3
-"""Columns before those that hold numbers."""
+"""The number of text columns before numbers."""
 _PADDING = 3
 """Characters: quotes of links in text, and the space between two columns in LaTeX."""
 _INDENT = "\N{NO-BREAK SPACE}" * 2
 
 
 def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
-    """The table, and the totals of the whole model.
+    """Build the table and the totals of the model.
 
     Args:
         summary: The content.
-        links: Class → its resolved reference.
+        links: Resolved references by class.
     """
     titles = ("Module", "Class", *(COLUMNS[name] for name in summary.default_columns))
     head: list[nodes.Node] = [nodes.Text(title) for title in titles]
@@ -41,22 +41,22 @@ def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nod
 
 
 def table_of(rows: Sequence[Sequence[nodes.Node]], numbers: Container[int]) -> tuple[nodes.Node, nodes.table]:
-    """A table whose columns are as wide as their texts.
+    """Build a table whose columns are as wide as their texts.
 
     Args:
         rows: The cells; the first row is the head.
-        numbers: Indices of the columns that hold numbers.
+        numbers: Indices of the columns with numbers.
 
     Returns:
-        What tells LaTeX the widths, and the table.
+        The column widths for LaTeX, and the table.
     """
-    # the text builder makes columns as wide as told, the others in proportion
+    # the text builder uses the exact widths, others use proportions
     widths = [max(_width(line[i]) for line in rows) + _PADDING for i in range(len(rows[0]))]
     group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(widths))
     group += nodes.thead("", _line(rows[0]))
     group += nodes.tbody("", *map(_line, rows[1:]))
     table = nodes.table("", group, classes=["colwidths-given"])
-    # numbers on the right, which only LaTeX can be told
+    # right-aligned numbers, only in LaTeX
     aligned = (r">{\raggedleft\arraybackslash}" if i in numbers else "" for i in range(len(widths)))
     columns = "".join(rf"{where}\X{{{width}}}{{{sum(widths)}}}" for where, width in zip(aligned, widths, strict=True))
     return addnodes.tabular_col_spec(spec=columns), table

@@ -9,7 +9,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.host import draw, unfound_in_steps
+from modeldiagrams.hosting.host import draw, find_step_problems
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["ModelTourDirective", "TourStepDirective"]
 
 _OPTIONS = "step-options"
-"""Attribute of a step: what it shows."""
+"""Attribute of a step with its options."""
 _IN_TOUR = "modeldiagrams-in-tour"
 
 
 class TourStepDirective(SphinxDirective):
-    """One step: its prose, and what the picture shows meanwhile."""
+    """A step: its prose, and the picture's state."""
 
     has_content = True
     optional_arguments = 1
@@ -39,7 +39,7 @@ class TourStepDirective(SphinxDirective):
     option_spec: ClassVar[dict[str, Callable[[str], Any]]] = AnyOption(dict.fromkeys(step_help(), directives.unchanged))
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
+        """Build the step; called by docutils."""
         if not self.env.temp_data.get(_IN_TOUR):
             raise self.error("tour-step: expected inside a `model-tour`")
         step = nodes.container("", classes=[STEP])
@@ -62,10 +62,10 @@ class TourStepDirective(SphinxDirective):
 
 
 class ModelTourDirective(ModelGraphDirective):
-    """A model explained step by step: the picture follows the text."""
+    """Explains a model step by step: the picture follows the text."""
 
     def run(self) -> list[Node]:
-        """Called by docutils."""
+        """Build the tour; called by docutils."""
         self.env.temp_data[_IN_TOUR] = True
         try:
             notes, content = parsed(self, 0)
@@ -77,7 +77,7 @@ class ModelTourDirective(ModelGraphDirective):
         diagram = draw(self, values, "", steps=shows, notes=self.by_pattern(notes))
         diagram = self.placed(diagram)
         self.report(diagram)
-        for index, error in unfound_in_steps(diagram):
+        for index, error in find_step_problems(diagram):
             warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
         figure = self.figure(diagram)
         for index, step in enumerate(steps):

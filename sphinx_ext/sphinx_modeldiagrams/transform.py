@@ -1,4 +1,4 @@
-"""For builders other than HTML: diagrams become images, lists or text."""
+"""Replaces diagrams by images, lists or text for builders other than HTML."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from sphinx_modeldiagrams.tables import as_table
 
 if TYPE_CHECKING:
     from sphinx.builders import Builder
+    from sphinx.environment import BuildEnvironment
 
     from modeldiagrams.engine.diagram import Diagram
 
@@ -36,7 +37,7 @@ class ReplaceDiagrams(SphinxPostTransform):
     default_priority = 200
 
     def run(self, **_: Any) -> None:
-        """Called by Sphinx."""
+        """Replace all diagrams; called by Sphinx."""
         builder = self.app.builder
         # gettext extracts the messages of the node itself
         if makes_web_pages(builder) or builder.name == "gettext":
@@ -46,16 +47,16 @@ class ReplaceDiagrams(SphinxPostTransform):
         for picture in list(self.document.findall(step_picture)):
             _replace_step(picture, builder)
         for node in list(self.document.findall(model_graph)):
-            summary = summarise_diagram(diagram_of(node))
+            summary = summarise_diagram(diagram_of(node, self.env))
             if summary:
-                # not inside of the figure: LaTeX breaks long tables across pages, but no figures
+                # outside the figure, because LaTeX breaks long tables across pages, but not figures
                 figure = node.parent
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
-            _list_changes(node)
+            _list_changes(node, self.env)
             _keep_ids(node.parent, builder)
             content = _ordinary(node, builder)
             if builder.format == "latex":
-                kept_in_place(node)
+                kept_in_place(node, self.env)
             figure = node.parent
             node.replace_self(content)
             if builder.format == "html":
@@ -65,9 +66,9 @@ class ReplaceDiagrams(SphinxPostTransform):
 
 
 def _put_in_order(figure: nodes.Element) -> None:
-    """A picture, its caption, and all else in a legend: docutils leaves tags of other figures open.
+    """Reorder a figure to picture, caption and legend: docutils leaves tags of other figures open.
 
-    Readers of e-books show no page that is not well-formed.
+    E-book readers don't show pages that are not well-formed.
     """
     captions = [child for child in figure if isinstance(child, nodes.caption)]
     others = [child for child in figure if child not in captions]
@@ -79,14 +80,14 @@ def _put_in_order(figure: nodes.Element) -> None:
 
 
 def _caption_as_paragraph(figure: nodes.Element) -> None:
-    """Behind a caption, docutils begins no line, and the next request of the manual page becomes text."""
+    """Turn a caption into a paragraph: docutils starts no line after captions of manual pages."""
     for caption in [child for child in figure if isinstance(child, nodes.caption)]:
         caption.replace_self(nodes.paragraph(caption.rawsource, "", *caption.children))
 
 
 def _replace_step(node: step_picture, builder: Builder) -> None:
-    """Put an image in the place of a step's picture, where the builder has images."""
-    diagram, index = diagram_of(tour_of(node)), node["index"]
+    """Replace a step's picture by an image, if the builder supports images."""
+    diagram, index = diagram_of(tour_of(node), builder.env), node["index"]
     is_drawn = diagram.picture and index < len(diagram.picture.steps)
     alt = step_alt(diagram, index, node["title"])
     image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
@@ -98,17 +99,17 @@ def _replace_step(node: step_picture, builder: Builder) -> None:
 
 
 def _keep_ids(figure: nodes.Element, builder: Builder) -> None:
-    """Keep what refers to a figure from dangling where a writer drops its ids: LaTeX's has them in the caption."""
+    """Keep the ids of a figure if a writer would drop them: LaTeX has them in the caption."""
     is_kept = any(isinstance(child, nodes.caption) for child in figure)
     if builder.format == "texinfo" or (builder.format == "latex" and not is_kept):
         ids, figure["ids"] = figure["ids"], []
-        # inside: before a figure, a target is left to the figure
+        # inside, because a target before a figure is left to the figure
         figure.insert(0, nodes.target("", "", ids=ids))
 
 
-def _list_changes(node: model_graph) -> None:
-    """Put the list of a difference before its figure, as LaTeX breaks no figure across pages."""
-    comparison, figure = diagram_of(node).comparison, node.parent
+def _list_changes(node: model_graph, env: BuildEnvironment) -> None:
+    """Put the list of a difference before its figure, because LaTeX doesn't break figures across pages."""
+    comparison, figure = diagram_of(node, env).comparison, node.parent
     if comparison:
         found = list_changes(comparison.difference, details=comparison.details)
         place = figure.parent.index(figure)
@@ -116,8 +117,8 @@ def _list_changes(node: model_graph) -> None:
 
 
 def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
-    """The note on a problem, the model in the best form that the builder has, and what it assumes."""
-    diagram = diagram_of(node)
+    """Build a note on the problem, the model in the best form for the builder, and its assumptions."""
+    diagram = diagram_of(node, builder.env)
     content: list[nodes.Node] = []
     if diagram.shown_problem:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]
@@ -133,7 +134,7 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
 
 
 def _shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[nodes.Node]:
-    """The model as this builder shows it."""
+    """Build the model's picture, or else its outline."""
     graph = diagram.graph
     if graph is None:
         return []

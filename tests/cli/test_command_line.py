@@ -114,7 +114,7 @@ def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
     assert "is a graph file" in wrong.stderr
 
 
-def test_times_are_measured_where_they_are_asked_for(run, tmp_path):
+def test_times_are_measured_on_request(run, tmp_path):
     options = ["mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]", "--measure-time", "true"]
     assert run("trace", *options, "-o", tmp_path / "graph.json").exit_code == 0
     graph = modeldiagrams.load(tmp_path / "graph.json")
@@ -241,7 +241,7 @@ def stderr_until(capsys, text: str) -> str:
     return printed
 
 
-def test_log_says_what_takes_long_and_goes_on(capsys, monkeypatch):
+def test_log_names_what_takes_long(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "_EVERY", 0.1)
     with show_progress("a short one"):
         pass
@@ -285,11 +285,11 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     output = tmp_path / "graph.json"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.graphs.traced", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.graphs.trace_model", lambda *_: TracedModel(None, partial, (), ()))
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
-    assert "graph.json was not overwritten, because the new graph holds less; --force" in done.stderr
+    assert "graph.json was not overwritten, because the new graph is less complete; --force" in done.stderr
     assert modeldiagrams.load(output) == small_graph()
     for words in (("--force",), ()):  # a partial graph may replace a partial one
         done = run("trace", "mypkg.Model", "-o", output, *words)
@@ -302,7 +302,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
     output = tmp_path / "net.mmd"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.drawing.traced", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.drawing.trace_model", lambda *_: TracedModel(None, partial, (), ()))
     for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
         if before:
             output.write_text(before)
@@ -434,7 +434,7 @@ def test_render_of_a_model_says_to_trace_it_first(run, target):
 
 
 @pytest.mark.parametrize("command", ["trace", "show"])
-def test_graph_file_is_no_model_to_run(run, tmp_path, monkeypatch, command):
+def test_a_graph_file_cannot_be_run(run, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     modeldiagrams.save(small_graph(), tmp_path / "net.json")
     done = run(command, "net.json", "-o", "net.svg" if command == "show" else "other.json")
@@ -444,7 +444,7 @@ def test_graph_file_is_no_model_to_run(run, tmp_path, monkeypatch, command):
     assert "tracing" not in done.stderr
 
 
-def test_nobody_who_reads_the_output_is_no_error(tmp_path):
+def test_a_closed_output_is_no_error(tmp_path):
     modeldiagrams.save(small_graph(), tmp_path / "net.json")
     reader, writer = os.pipe()
     os.close(reader)
@@ -454,7 +454,7 @@ def test_nobody_who_reads_the_output_is_no_error(tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_commands_start_without_what_only_one_of_them_needs():
+def test_commands_only_import_what_they_need():
     code = "import sys, modeldiagrams.cli; sys.exit(','.join({'asyncio', 'torch', 'starlette'} & {*sys.modules}))"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr.strip() == ""

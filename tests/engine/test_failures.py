@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import msgspec
@@ -11,10 +10,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import failures
-from modeldiagrams.engine.annotations import annotated
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.engine.cache import Cache
-from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.engine.failures import FailureMemory
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
@@ -22,7 +18,6 @@ from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.worker import Problem, Refused, Traced, Worker
 from option_helpers import make_options
-from samples import png
 
 REFUSED = Refused(problem=Problem(kind="model", message="no"))
 STATUS = Status(state="partial", mode="real", error=Failure(type="ValueError", message="odd", frames=()))
@@ -67,38 +62,8 @@ def build(project, model="pkg.Net", session=None, cached=True, **options):
         return builder.build(make_options(model=model, **options))
 
 
-@pytest.mark.parametrize("cached", [True, False])
-def test_failed_function_is_remembered_until_a_source_changes(project, runs, cached):
-    runs.answer = TIMEOUT
-    options = make_options(model="pkg.Net")
-    with DiagramBuilder(project / ".cache" if cached else None, folder=project, paths=[project]) as builder:
-        assert [builder.tracing.image(options, name) for name in ("pkg:show", "pkg:show")] == [
-            msgspec.structs.replace(TIMEOUT, sources=(str(project / "pkg" / "__init__.py"),))
-        ] * 2
-        assert len(runs) == 1
-        builder.tracing.image(options, "pkg:other")
-        (project / "pkg" / "__init__.py").write_text("edited = True")
-        os.utime(project / "pkg" / "__init__.py", ns=(1, 1))  # never newer than the next trace
-        builder.tracing.image(options, "pkg:show")
-    assert len(runs) == 3
-
-
-def test_libraries_of_functions_are_those_of_their_diagram(project):
-    made = Traced(graph=b"", image=png(), libraries=("plots",))
-    diagram = Diagram(
-        id="net",
-        options=make_options(model="pkg.Net", embed={"fc": "pkg:show"}),
-        graph=small_graph(),
-        libraries=("parts",),
-    )
-    assert annotated(diagram, project, lambda _: made).libraries == ("parts", "plots")
-    cache = Cache(Store(project / ".cache"))
-    cache.add_image("key", msgspec.structs.replace(made, libraries=("msgspec",)), None)
-    assert cache.image("key").libraries == ("msgspec",)
-
-
 @pytest.mark.parametrize("is_on_disk", [True, False])
-def test_memory_on_disk_serves_other_objects(tmp_path, is_on_disk):
+def test_failures_are_remembered_on_disk(tmp_path, is_on_disk):
     def memory():
         return FailureMemory(Store(tmp_path) if is_on_disk else None)
 
@@ -121,7 +86,7 @@ def test_failure_is_remembered_until_a_source_changes(project, runs, answer):
     assert runs == ["pkg.Net"] * 2
 
 
-def test_stopped_model_is_run_again_by_the_next_process_only(project, runs):
+def test_a_stopped_model_is_only_run_again_by_the_next_process(project, runs):
     runs.answer = TIMEOUT
     session = Session()
     for _ in range(2):
@@ -201,7 +166,7 @@ def test_processes_go_on_from_build_to_build(project, runs):
     assert runs == ["pkg.Net", "pkg.Other"]
 
 
-def test_for_many_failures_folders_are_looked_at_once(tmp_path, monkeypatch):
+def test_folders_are_read_once_for_many_failures(tmp_path, monkeypatch):
     looks = []
     monkeypatch.setattr(
         failures, "importable_names_digest", lambda folders, python: str(looks.append([*folders]) or python)

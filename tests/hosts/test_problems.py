@@ -62,28 +62,28 @@ def test_unknown_option_suggests_the_one_meant(site):
 @pytest.mark.parametrize(
     "said",
     [
-        "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; with options below it, the model is one",
+        "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; if options follow, the model needs a key",
         "the body: is not valid YAML (line 3, `kwargs: {a: 1, b: 2, a: 3}`): the key 'a' is given twice",
         "the body: is not valid YAML (line 2, `inputs: [1,`): ",
         "option `mode`: belongs to the command line",
         "; the input `x` is int64, expected float32: write `inputs: {x: [1, 4]}`",
     ],
 )
-def test_problem_says_what_to_write(said, site):
+def test_problem_says_how_to_fix_it(said, site):
     assert said in site.log
 
 
-def test_colours_belong_to_the_site(site):
+def test_a_palette_in_a_diagram_is_an_error(site):
     assert "option `palette`: belongs to the whole site: write it in the setting `defaults`" in site.log
 
 
-def test_pattern_of_nothing_suggests_the_nearest_name(site):
+def test_pattern_without_a_match_suggests_the_nearest_name(site):
     assert "option `hide`: nothing matches 'rleu'; did you mean 'relu'?" in site.log
     assert "Text" in site.page("noted")
     assert 'data-id="input:x"' not in site.page("hidden")
 
 
-def test_figure_stays_where_an_option_is_wrong(site):
+def test_figure_stays_if_an_option_is_wrong(site):
     page = site.page("option")
     assert 'id="anchored"' in page
     assert "Here" in page

@@ -1,6 +1,5 @@
 """`modeldiagrams show` reads the line that a diagram offers its readers as the options of the diagram."""
 
-import json
 import shlex
 
 import pytest
@@ -46,8 +45,5 @@ def test_graph_file_is_rendered():
 
 
 def test_picture_files_are_left_out():
-    function = {"image": "pkg:shown", "alt": "A table"}
-    both = parse_options({"model": "pkg.Net", "embed": {"fc": "images/map.png", "x": function}})
-    assert shlex.split(build_command(both))[3:] == ["--embed", json.dumps({"x": function})]
     file = parse_options({"model": "pkg.Net", "embed": {"fc": "images/map.png"}})
     assert build_command(file) == "modeldiagrams show pkg.Net"

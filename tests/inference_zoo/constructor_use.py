@@ -1,6 +1,5 @@
 """Arguments whose names say little: by what the constructor does with them."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,29 +28,6 @@ class AdsMultiTask(nn.Module):
         return out
 
 
-class RotE(nn.Module):
-    def __init__(self, n_ent, n_rel, dim, gamma, eps):
-        super().__init__()
-        self.gamma = gamma
-        self.rng = (gamma + eps) / dim
-        self.ent = nn.Parameter(torch.empty(n_ent, 2 * dim).uniform_(-self.rng, self.rng))
-        self.rel = nn.Parameter(torch.empty(n_rel, dim).uniform_(-self.rng, self.rng))
-
-    def forward(self, pos, neg, mode):
-        h, t = self.ent[pos[:, 0]].unsqueeze(1), self.ent[pos[:, 2]].unsqueeze(1)
-        if mode == "head-batch":
-            h = self.ent[neg]
-        elif mode == "tail-batch":
-            t = self.ent[neg]
-        else:
-            raise ValueError("mode %s not supported" % mode)
-        phase = self.rel[pos[:, 1]].unsqueeze(1) / (self.rng / math.pi)
-        (hr, hi), (tr, ti) = h.chunk(2, -1), t.chunk(2, -1)
-        re = hr * phase.cos() - hi * phase.sin() - tr
-        im = hr * phase.sin() + hi * phase.cos() - ti
-        return self.gamma - torch.stack([re, im]).norm(dim=0).sum(-1)
-
-
 class PoemWriter(nn.Module):
     def __init__(self, cell, n_symbols, emb, units, depth):
         super().__init__()
@@ -64,73 +40,6 @@ class PoemWriter(nn.Module):
     def forward(self, symbols, state):
         out, state = self.rnn(self.embed(symbols), state)
         return self.head(out), state
-
-
-class RecurrentActorCritic(nn.Module):
-    def __init__(self, obs_sizes, action_dims, embed_width, core_cls):
-        super().__init__()
-        self.encoders = nn.ModuleDict({k: nn.Linear(n, embed_width) for k, n in obs_sizes.items()})
-        self.core = core_cls(embed_width * len(obs_sizes), embed_width)
-        self.policy_heads = nn.ModuleList(nn.Linear(embed_width, n) for n in action_dims)
-        self.value_head = nn.Linear(embed_width, 1)
-
-    def forward(self, obs, hidden, not_done):
-        x = torch.cat([torch.relu(enc(obs[k])) for k, enc in self.encoders.items()], dim=-1)
-        hidden = self.core(x, hidden * not_done.unsqueeze(-1))
-        logits = [head(hidden) for head in self.policy_heads]
-        return logits, self.value_head(hidden).squeeze(-1), hidden
-
-
-BACKBONES = {}
-
-
-def register_backbone(name):
-    def wrap(cls):
-        BACKBONES[name] = cls
-        return cls
-
-    return wrap
-
-
-@register_backbone("plain")
-class PlainBackbone(nn.Module):
-    def __init__(self, in_channels, channels):
-        super().__init__()
-        self.stages = nn.ModuleList()
-        for c in channels:
-            self.stages.append(nn.Sequential(nn.Conv2d(in_channels, c, 3, 2, 1), nn.ReLU()))
-            in_channels = c
-        self.out_channels = list(channels)
-
-    def forward(self, x):
-        outs = []
-        for stage in self.stages:
-            x = stage(x)
-            outs.append(x)
-        return outs
-
-
-class SingleShotDetector(nn.Module):
-    def __init__(self, cfg):
-        super().__init__()
-        bb = dict(cfg["backbone"])
-        self.backbone = BACKBONES[bb.pop("type")](**bb)
-        self.levels = cfg["head"]["levels"]
-        self.num_classes = cfg["head"]["num_classes"]
-        n_anchor = len(cfg["head"]["aspect_ratios"])
-        chans = [self.backbone.out_channels[i] for i in self.levels]
-        self.cls_heads = nn.ModuleList(nn.Conv2d(c, n_anchor * self.num_classes, 3, padding=1) for c in chans)
-        self.box_heads = nn.ModuleList(nn.Conv2d(c, n_anchor * 4, 3, padding=1) for c in chans)
-
-    def forward(self, images: list[torch.Tensor]):
-        h, w = max(i.shape[1] for i in images), max(i.shape[2] for i in images)
-        x = torch.stack([F.pad(i, (0, w - i.shape[2], 0, h - i.shape[1])) for i in images])
-        feats = self.backbone(x)
-        scores, boxes = [], []
-        for lvl, cls, box in zip(self.levels, self.cls_heads, self.box_heads):
-            scores.append(cls(feats[lvl]).permute(0, 2, 3, 1).reshape(len(images), -1, self.num_classes))
-            boxes.append(box(feats[lvl]).permute(0, 2, 3, 1).reshape(len(images), -1, 4))
-        return {"scores": torch.cat(scores, 1).sigmoid(), "boxes": torch.cat(boxes, 1)}
 
 
 class EmbeddingMatrixCNN(nn.Module):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from mkdocs_autorefs import AutorefsPlugin, fix_refs
 
-from mkdocs_modeldiagrams.links import Addresses, mention, with_known_names
+from mkdocs_modeldiagrams.links import Addresses, render_placeholder, resolve_names
 
 NAMES = ["pkg.deep.Net", "pkg.Net"]
 
@@ -21,7 +21,7 @@ def autorefs() -> AutorefsPlugin:
 
 
 def linked(autorefs, page: str) -> str:
-    return with_known_names(mention(NAMES, "<code>Net</code>"), Addresses(autorefs, page))
+    return resolve_names(render_placeholder(NAMES, "<code>Net</code>"), Addresses(autorefs, page))
 
 
 def test_mention_refers_to_the_documented_name(autorefs):
@@ -30,7 +30,8 @@ def test_mention_refers_to_the_documented_name(autorefs):
 
 
 def test_autorefs_resolves_an_unprocessed_mention():
-    html, unmapped = fix_refs(mention(NAMES, "<code>Net</code>"), {"pkg.deep.Net": ("api/", None)}.__getitem__)
+    known = {"pkg.deep.Net": ("api/", None)}
+    html, unmapped = fix_refs(render_placeholder(NAMES, "<code>Net</code>"), known.__getitem__)
     assert '<a class="autorefs autorefs-internal"' in html
     assert not unmapped
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from modeldiagrams.options.docstring_field import without_field
+from modeldiagrams.options.docstring_field import split_field
 
 
 @pytest.mark.parametrize("text", ["A net.\n:model-graph:`pkg.Net`, see there.", "No field."])
 def test_role_is_not_a_field(text):
-    assert without_field(text) == (None, text)
+    assert split_field(text) == (None, text)
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ def test_role_is_not_a_field(text):
     [(":model-graph:", ""), (":model-graph: false", "false"), (":model-graph: {a: 1,\n  b: 2}", "{a: 1, b: 2}")],
 )
 def test_field_is_removed_from_the_docstring(field, found):
-    assert without_field(f"A net.\n\n{field}\n")[0] == found
+    assert split_field(f"A net.\n\n{field}\n")[0] == found

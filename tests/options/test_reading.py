@@ -56,7 +56,7 @@ def test_both_loaders_read_the_same(monkeypatch):
     texts = ["".join(drawn.choices(parts, k=drawn.randint(1, 8))) for _ in range(4000)]
     fast = [_read(text) for text in texts]
     monkeypatch.setattr(reading, "_MOST_NESTED", -1)
-    reading._loaded.cache_clear()
+    reading._load_cached.cache_clear()
     assert [_read(text) for text in texts] == fast
     assert sum(not value.startswith("error: ") for value in fast) > 1000
 

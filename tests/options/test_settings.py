@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modeldiagrams.errors import SettingError
-from modeldiagrams.options.settings import Settings, parse_settings, setting_help, style_rule
+from modeldiagrams.options.settings import Settings, format_style_rule, parse_settings, setting_help
 
 GITHUB = "https://github.com/org/project"
 
@@ -58,12 +58,12 @@ def test_every_setting_is_documented() -> None:
     assert all(text.endswith(".") for text in helps.values())
 
 
-def test_a_palette_is_css_variables_where_the_site_writes_no_others() -> None:
+def test_a_palette_becomes_css_variables_unless_the_site_sets_them() -> None:
     css, palette = {"--mg-hue-loss": "var(--x)"}, {"loss": "#b00", "linear": "#00b"}
     settings = parse_settings({"defaults": {"palette": palette}, "css_variables": css})
     assert settings.variables == {"--mg-hue-loss": "var(--x)", "--mg-hue-linear": "#0000bb"}
 
 
 def test_css_variables_become_one_rule() -> None:
-    assert style_rule({}) == ""
-    assert style_rule({"--mg-b": "2px", "--mg-a": "var(--x)"}) == "\nmodel-graph{--mg-a:var(--x);--mg-b:2px;}\n"
+    assert format_style_rule({}) == ""
+    assert format_style_rule({"--mg-b": "2px", "--mg-a": "var(--x)"}) == "\nmodel-graph{--mg-a:var(--x);--mg-b:2px;}\n"

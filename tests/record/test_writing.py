@@ -15,8 +15,8 @@ from torch import nn
 
 from modeldiagrams.options.reading import read_yaml, yaml_line
 from modeldiagrams.record.writing import NotWritableError, note_arguments, write_call
-from modeldiagrams.resolve.values.option_values import from_option
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.values.input_values import make_inputs
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 Point = namedtuple("Point", "x y")  # noqa: PYI024  (as people write it)
 
@@ -71,7 +71,7 @@ def linear(*args):
 def test_argument(value, option):
     call = written(value)
     assert call.kwargs == {"value": option}
-    made = from_option(read_yaml(yaml_line(call.kwargs)))["value"]
+    made = make_option_value(read_yaml(yaml_line(call.kwargs)))["value"]
     if isinstance(value, torch.Tensor):
         assert torch.equal(made, value)
         assert made.dtype == value.dtype
@@ -87,7 +87,7 @@ def test_modules_are_written_as_they_were_constructed():
     }
     grown = nn.Sequential(linear(3, 4))
     grown.append(linear(4, 5))
-    made = from_option(written(grown).kwargs)["value"]
+    made = make_option_value(written(grown).kwargs)["value"]
     assert [layer.out_features for layer in made] == [4, 5]
 
 
@@ -113,7 +113,7 @@ class Colour(enum.Enum):
         ("x" * 10_000, "is an object of the class builtins.str"),
     ],
 )
-def test_what_cannot_be_written(value, reason):
+def test_an_unwritable_argument_is_an_error(value, reason):
     with pytest.raises(NotWritableError) as raised:
         written(value)
     assert reason in str(raised.value)
@@ -141,7 +141,7 @@ def test_input(value, entry):
     note_arguments(module, (), {})
     call = write_call(module, (value,), {}, "here")
     assert call.inputs == {"value": entry}
-    _, made = from_entries(read_yaml(yaml_line(call.inputs)))
+    _, made = make_inputs(read_yaml(yaml_line(call.inputs)))
     if isinstance(value, torch.Tensor):
         assert (made["value"].shape, made["value"].dtype) == (value.shape, value.dtype)
     else:

@@ -10,7 +10,7 @@ import modeldiagrams
 from graphs import small_graph
 from modeldiagrams import OptionError
 from modeldiagrams.options.options import View
-from modeldiagrams.options.palette import contrasts
+from modeldiagrams.options.palette import compute_contrasts
 from modeldiagrams.render.draw import Flat, render
 
 COLOUR = "#c2569b"
@@ -31,14 +31,14 @@ def brightness(colour: tuple[float, ...]) -> float:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_contrasts_are_those_of_pictures(theme) -> None:
+def test_colours_have_enough_contrast(theme) -> None:
     flat = Flat(theme=theme, outlines=False)
     svg = render(small_graph(), View(palette={"linear": COLOUR}), flat=flat).svg
     (page,), (ink,), (share, *_) = (each.findall(svg) for each in (PAGE, INK, DETAIL))
     (tint,) = set(BOX.findall(svg))
     box = over(COLOUR, over(page, (0, 0, 0), 1), float(tint))
     bright = sorted((brightness(box), brightness(over(ink, box, float(share)))))
-    assert bright[1] / bright[0] == pytest.approx(contrasts(COLOUR)[theme], rel=1e-3)
+    assert bright[1] / bright[0] == pytest.approx(compute_contrasts(COLOUR)[theme], rel=1e-3)
 
 
 def test_one_palette_for_all_formats() -> None:
@@ -57,7 +57,7 @@ def test_one_palette_for_all_formats() -> None:
         ({"lineaar": "#aaa"}, "expected kinds of layers (embedding, attention, linear"),
         (
             {"linear": "#FF0"},
-            "linear: text on #ffff00 has a contrast of 3.52 on dark pages, less than 4.5; take a darker",
+            "linear: text on #ffff00 has a contrast of 3.52 on dark pages, less than 4.5; choose a darker",
         ),
         (["#aaa"], "expected a map, got ['#aaa']"),
     ],

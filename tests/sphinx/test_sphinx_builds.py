@@ -98,8 +98,10 @@ def test_environment_and_doctrees_hold_plain_data(serial):
     doctree = pickle.loads((doctrees / "page1.doctree").read_bytes())  # noqa: S301
     (node,) = doctree.findall(model_graph)
     own = {name: value for name, value in node.attributes.items() if value}
-    assert set(own) == {"diagram", "packages"}
-    assert isinstance(own["diagram"], str)
+    assert set(own) == {"diagram", "file", "packages"}
+    assert own["diagram"] == kept["diagrams"]["page1"][0]["id"]
+    assert (doctrees / "model-diagrams" / own["file"]).is_file()
+    assert len(pickle.dumps(own)) < 1000
 
 
 @pytest.mark.parametrize("everything", [(), ("-E",)])

@@ -11,7 +11,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.ir.serialize import save
-from sphinx_modeldiagrams.class_sources import _definition, viewcode_url
+from sphinx_modeldiagrams.class_sources import _split_name, viewcode_url
 
 BROKEN = ".. model-graph:: missing.json\n"
 NET = ".. model-graph:: net.json\n"
@@ -86,7 +86,7 @@ def test_linkcode_resolves_the_sites_own_classes_only(linked):
     assert "x.org/torch" not in linked
 
 
-def test_documented_package_has_source_links_though_it_is_installed(make_site, build, tmp_path):
+def test_an_installed_package_has_source_links(make_site, build, tmp_path):
     conf = """
 extensions.append("sphinx.ext.linkcode")
 modeldiagrams_source_link = {"mypkg": "https://x.org/src/{path}#L{line}"}
@@ -125,7 +125,7 @@ def test_viewcode_url_leads_to_the_class_or_its_module(class_name, url):
         current_docname="page",
         get_relative_uri=lambda _, page: page,
     )
-    assert viewcode_url(builder, _definition(class_name, None)) == url
+    assert viewcode_url(builder, _split_name(class_name, None)) == url
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_viewcode_url_leads_to_the_class_or_its_module(class_name, url):
     ],
 )
 def test_definition_splits_a_class_name_by_its_source_file(class_name, source, definition):
-    assert _definition(class_name, source) == definition
+    assert _split_name(class_name, source) == definition
 
 
 def test_class_without_a_target_links_to_viewcode(site, build, tmp_path):

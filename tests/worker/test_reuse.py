@@ -84,7 +84,7 @@ def test_image_without_content_is_an_answer(trace, started):
     assert asked(started) == [["A", "B"]]
 
 
-def test_noticed_side_effects_end_the_process(trace, started):
+def test_side_effects_end_the_process(trace, started):
     trace("A", Traced(graph=GOOD.graph, has_side_effects=True))
     trace("B", GOOD)
     assert asked(started) == [["A"], ["B"]]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.annotations import annotations_of, sources_of
-from modeldiagrams.engine.embedding import without_model
 from modeldiagrams.options.parsing import parse_option
 from modeldiagrams.render.draw import Authored
 
@@ -15,32 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from modeldiagrams.engine.annotations import Annotations
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
 __all__ = ["collect_annotations", "prepare_overlay", "read_annotations_in_code"]
 
 
-def collect_annotations(graph: Graph, given: Mapping[str, Any], make: Make, sources: Sequence[str] = ()) -> Annotations:
+def collect_annotations(graph: Graph, given: Mapping[str, Any], sources: Sequence[str] = ()) -> Annotations:
     """Collect annotations from options of the struct `Author` and comments in code.
 
     Args:
         graph: The graph with the nodes.
         given: The options by name. Files are relative to the current folder.
-        make: Calls the author's functions that make images.
         sources: Absolute paths of the model's source files, to read comments from.
 
     Raises:
         OptionError: for an invalid value.
     """
     options = {name: parse_option(name, value) for name, value in given.items()}
-    return annotations_of(graph, options, sources, Path.cwd(), make)
+    return annotations_of(graph, options, sources, Path.cwd())
 
 
 def read_annotations_in_code(graph: Graph, model: Any) -> Annotations:
     """Collect annotations from comments in the code of a model in this process."""
-    return annotations_of(graph, {}, sources_of(model), Path.cwd(), without_model)
+    return annotations_of(graph, {}, sources_of(model), Path.cwd())
 
 
 def prepare_overlay(graph: Graph, overlay: Overlay | None) -> Authored | None:

@@ -19,7 +19,7 @@ from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.options.patterns import Unmatched, unmatched
+from modeldiagrams.options.patterns import Unmatched, find_unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
 from modeldiagrams.render.picture_file import content_of
@@ -176,17 +176,14 @@ def write(  # noqa: PLR0913  (options of pictures)
         return None
     if path.suffix in _TEXTS:
         write_document(path, _convert(graph, path.suffix, parse_view(view)).encode())
-        return unmatched(graph, parse_view(view))
-    if path.suffix == ".html":
-        diagram = draw_diagram(graph, view, overlay, recordings)
-        write_document(path, render_standalone(diagram).encode())
-        return diagram.picture.unmatched if diagram.picture else None
-    look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-    picture = render(
-        graph, parse_view(view), standalone=look is None, flat=look, beside=prepare_overlay(graph, overlay)
-    )
-    write_document(path, content_of(picture, _PICTURES[path.suffix]))
-    return picture.unmatched
+    elif path.suffix == ".html":
+        write_document(path, render_standalone(draw_diagram(graph, view, overlay, recordings)).encode())
+    else:
+        look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
+        beside = prepare_overlay(graph, overlay)
+        picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=beside)
+        write_document(path, content_of(picture, _PICTURES[path.suffix]))
+    return find_unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
 
 
 def _convert(graph: Graph, suffix: str, view: View) -> str:

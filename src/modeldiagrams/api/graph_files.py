@@ -42,5 +42,5 @@ def is_worse(graph: Graph, output: Path) -> bool:
                 return False
         except ModelDiagramsError:
             return False
-    click.echo(f"{output} was not overwritten, because the new graph holds less; --force overwrites it", err=True)
+    click.echo(f"{output} was not overwritten, because the new graph is less complete; --force overwrites it", err=True)
     return True

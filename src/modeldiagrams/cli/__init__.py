@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 success, 1 partial trace or change, 2 wrong use or failure, 130 interrupted."""
+"""The command line. Exit status: 0 success, 1 partial trace or change, 2 usage error or failure, 130 interrupted."""
 
 from modeldiagrams.cli.commands import main
 

@@ -1,4 +1,4 @@
-"""All commands. Each is imported when it is called: most need little of what others do."""
+"""The group of all commands. Each is imported when it is called, because most need few modules."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _MODULES = {
     "snapshot": "snapshots",
     "schema": "graphs",
 }
-"""Command → the module in this package that has it."""
+"""The module of each command in this package."""
 
 
 class _Commands(click.Group):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Called by click, which looks here for the names that are near to a wrong one."""
+        """Register the names, which click suggests for a misspelt one."""
         super().__init__(*args, **kwargs)
         self.commands = dict.fromkeys(_MODULES, click.Command(None))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        """Called by click."""
+        """List the commands; called by click."""
         return [*_MODULES]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's signature)
-        """Called by click with what a command line says."""
+        """Import a command; called by click."""
         if cmd_name not in _MODULES:
             return None
         module = importlib.import_module(f"{__package__}.{_MODULES[cmd_name]}")

@@ -1,4 +1,4 @@
-"""The commands that compare."""
+"""The commands `diff`, `check` and `history`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from modeldiagrams.api.compared import DrawnComparison
 from modeldiagrams.api.terminal import echo, report_errors
-from modeldiagrams.cli.tracing import traced
+from modeldiagrams.cli.tracing import trace_model
 from modeldiagrams.engine.compare.check import check
 from modeldiagrams.engine.compare.history import committed_graph, history_of
 from modeldiagrams.engine.compare.sides import graph_of
@@ -58,12 +58,12 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     graph files (https://…); `-` reads one from stdin.
     """
     with report_errors():
-        graphs = [graph_of(side, lambda target: traced(target, "auto", {}).graph) for side in (before, after)]
+        graphs = [graph_of(side, lambda target: trace_model(target, "auto", {}).graph) for side in (before, after)]
         compared = DrawnComparison(*graphs, details=details)
         found = compared.difference
         drawn = {"html": compared.to_html, "svg": compared.to_svg}
-        echo(drawn[form]() if form in drawn else _as_text(found, form, details=details))
-    # under other inputs or another mode, nothing found is not nothing changed
+        echo(drawn[form]() if form in drawn else _format_text(found, form, details=details))
+    # with other inputs or another mode, changes may be missed
     _exit(found, fail_on, is_sure=fail_on == "none" or not found.reservations)
 
 
@@ -73,7 +73,7 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     "--against",
     metavar="REV|URL|FOLDER",
     help="Compare with the graphs of a git revision, of another version's site (https://…), or in a folder, instead of"
-    " those beside the documentation.",
+    " those of the documentation.",
 )
 @_format(*_TEXTS)
 @_fail_on("any")
@@ -87,7 +87,7 @@ def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn
     """
     with report_errors():
         found = check(source, against)
-        echo(_as_text(found, form, details=details))
+        echo(_format_text(found, form, details=details))
     _exit(found, fail_on, is_sure=found.is_sure)
 
 
@@ -108,7 +108,7 @@ def history_command(model: str, source: Path, since: str | None, form: str) -> N
         echo({"json": found.to_json, "markdown": found.to_markdown}.get(form, found.to_text)())
 
 
-def _as_text(found: Difference | Check, form: str, *, details: bool) -> str:
+def _format_text(found: Difference | Check, form: str, *, details: bool) -> str:
     if form == "json":
         return found.to_json()
     return found.to_markdown(details=details) if form == "markdown" else found.to_text(details=details)

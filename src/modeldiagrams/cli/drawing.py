@@ -1,4 +1,4 @@
-"""The commands that draw."""
+"""The commands `render` and `show`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from modeldiagrams.api.annotations import collect_annotations
 from modeldiagrams.api.export import DRAWN, Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
-from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, options_of, trace_options
-from modeldiagrams.cli.tracing import given_options, maker, traced
-from modeldiagrams.engine.embedding import without_model
+from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
+from modeldiagrams.cli.tracing import drop_missing, trace_model
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
@@ -23,7 +22,6 @@ from modeldiagrams.options.parsing import option_help, option_names, parse_optio
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.engine.once import Mode
     from modeldiagrams.ir.graph import Graph
 
@@ -41,7 +39,7 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
     flat = click.option("--flat", is_flag=True, help=for_drawing)
     theme = click.option("--theme", type=click.Choice(get_args(Theme)), help=colours)
     recording = click.option("--recording", metavar="YAML", help=f"{option_help()['recording']} For .html files.")
-    return options_of(View, Author)(recording(flat(theme(command))))
+    return option_flags(View, Author)(recording(flat(theme(command))))
 
 
 @click.command("render")
@@ -51,9 +49,9 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
 def render_command(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **view: str | None) -> None:
     """Draw a graph file; `-` reads the graph from stdin."""
     with report_errors(), report(output) as say:
-        look = _Look(given_options(view), flat, theme)
+        look = _Drawing(drop_missing(view), flat, theme)
         look.check(output)
-        read = load_graph_file(graph)  # from stdin it comes when another command has traced a model
+        read = load_graph_file(graph)  # stdin may wait for another command to trace a model
         with show_progress(f"drawing {read.model.name}"):
             look.draw(read, output)
         say(read)
@@ -61,7 +59,7 @@ def render_command(graph: Path, output: Path, *, flat: bool, theme: Theme | None
 
 @click.command("show")
 @click.argument("target")
-@trace_options
+@trace_flags
 @_draw_options
 @click.option("-o", "--output", type=GRAPH_FILE, help=f"{_DRAWN} By default, the model's name with .html.")
 @FORCE
@@ -73,47 +71,47 @@ def show_command(  # noqa: PLR0913  (one for each flag)
     TARGET is the model, as for `trace`. Without -o, the interactive page's path is printed.
     """
     with report_errors(), report(output) as say:
-        look = _Look(
-            given_options({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
+        look = _Drawing(
+            drop_missing({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        _, graph, _, sources = traced(target, mode, given)
+        _, graph, _, sources = trace_model(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):
-                look.draw(graph, path, maker(target, given), sources)
+                look.draw(graph, path, sources)
             say(graph, path)
         if output is None:
             echo(path)
     exit_if_partial(target, graph)
 
 
-class _Look(NamedTuple):
-    """How a command line asks a graph to be drawn."""
+class _Drawing(NamedTuple):
+    """The options for drawing a graph."""
 
     given: dict[str, str]
     flat: bool
     theme: Theme | None
 
     def check(self, output: Path) -> None:
-        """Reject what can't be drawn, before anything takes time."""
+        """Check the options before anything takes time."""
         check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
         parse_view(self._split()[0])
         self._recording_files()
 
-    def draw(self, graph: Graph, output: Path, make: Make = without_model, sources: tuple[str, ...] = ()) -> None:
-        """Write a file, or an SVG to stdout."""
+    def draw(self, graph: Graph, output: Path, sources: tuple[str, ...] = ()) -> None:
+        """Draw a graph to a file, or as SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                self._write(graph, file, make, sources)
+                self._write(graph, file, sources)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            self._write(graph, output, make, sources)
+            self._write(graph, output, sources)
 
-    def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
+    def _write(self, graph: Graph, file: Path, sources: tuple[str, ...]) -> None:
         view, author = self._split()
-        said = collect_annotations(graph, author, make, sources if file.suffix in DRAWN else ())
+        said = collect_annotations(graph, author, sources if file.suffix in DRAWN else ())
         recordings = read_recordings(graph, named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
@@ -122,7 +120,7 @@ class _Look(NamedTuple):
             echo(f"Warning: {problem}", err=True)
 
     def _split(self) -> tuple[dict[str, str], dict[str, str]]:
-        """The options of the view, and those that speak of nodes."""
+        """Return the options of the view, and those that annotate nodes."""
         author = {name: text for name, text in self.given.items() if name in option_names(Author)}
         others = {*author, "recording"}
         return {name: text for name, text in self.given.items() if name not in others}, author

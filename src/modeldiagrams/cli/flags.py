@@ -1,4 +1,4 @@
-"""What several commands take: the options of a diagram as flags, and files."""
+"""Parameters of several commands: the options of a diagram as flags, and files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
     import msgspec
 
-__all__ = ["FORCE", "GRAPH_FILE", "options_of", "trace_options"]
+__all__ = ["FORCE", "GRAPH_FILE", "option_flags", "trace_flags"]
 
 GRAPH_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-FORCE = click.option("--force", is_flag=True, help="Overwrite a graph even if the new one holds less of the model.")
+FORCE = click.option("--force", is_flag=True, help="Overwrite a graph even if the new one is less complete.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same, and weights take no memory, for"
     " models larger than this machine. real: with values. auto, the default: fake, and real if that fails."
 )
 
 
-def options_of(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Command line options with the names and the help of a diagram's options."""
+def option_flags(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add flags with the names and help of a diagram's options."""
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         for name in reversed(option_names(*groups)):
@@ -40,7 +40,7 @@ def options_of(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]],
     return add
 
 
-def trace_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What commands take that run a model."""
+def trace_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the flags of commands that run a model."""
     mode = click.option("--mode", default="auto", type=click.Choice(get_args(Mode)), help=_MODES)
-    return options_of(Call, Limits)(mode(command))
+    return option_flags(Call, Limits)(mode(command))

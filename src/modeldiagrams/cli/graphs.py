@@ -1,4 +1,4 @@
-"""The commands that make graph files, and the schema of those."""
+"""The commands `trace` and `schema`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.graph_files import is_worse
 from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report, report_errors
-from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, trace_options
-from modeldiagrams.cli.tracing import traced
+from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, trace_flags
+from modeldiagrams.cli.tracing import trace_model
 from modeldiagrams.ir import serialize
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["schema_command", "trace_command"]
 
 @click.command("trace")
 @click.argument("target")
-@trace_options
+@trace_flags
 @click.option("-o", "--output", type=GRAPH_FILE, help="The graph file to write; stdout by default.")
 @FORCE
 @click.option(
@@ -44,7 +44,7 @@ def trace_command(
                 f"option `-o`: expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried, _ = traced(target, mode, given)
+        options, graph, tried, _ = trace_model(target, mode, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)

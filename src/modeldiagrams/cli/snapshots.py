@@ -1,4 +1,4 @@
-"""The command that writes the graphs of a documentation."""
+"""The command `snapshot`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["snapshot_command"]
 @click.option(
     "--accept",
     is_flag=True,
-    help="Also write graphs that hold less than before: of a pass that ended early, or of modules alone.",
+    help="Also write graphs that are less complete than before: of a pass that ended early, or of modules only.",
 )
 def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
     """Trace every model that a documentation shows, and write the graphs.
@@ -40,7 +40,7 @@ def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
     for path in report.stale:
         click.echo(f"{path}: no page uses it; {'removed' if prune else '--prune removes it'}", err=True)
     for path in report.less:
-        click.echo(f"Warning: {path} was left as it was: the new graph holds less; --accept writes it", err=True)
+        click.echo(f"Warning: {path} was kept: the new graph is less complete; --accept writes it", err=True)
     for path in report.missing:
         click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
     if report.missing or report.less:

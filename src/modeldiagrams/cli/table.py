@@ -1,4 +1,4 @@
-"""The command that prints a table of modules."""
+"""The command `summary`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report_errors
-from modeldiagrams.cli.flags import trace_options
-from modeldiagrams.cli.tracing import given_options, traced
+from modeldiagrams.cli.flags import trace_flags
+from modeldiagrams.cli.tracing import drop_missing, trace_model
 from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ __all__ = ["summary_command"]
 
 @click.command("summary")
 @click.argument("target")
-@trace_options
+@trace_flags
 @click.option("--depth", default=LEVELS, help=f"Number of module levels in the table, {LEVELS} by default.")
 @click.option(
     "--columns",
@@ -40,11 +40,11 @@ def summary_command(target: str, mode: Mode, depth: int, columns: str | None, **
     with report_errors():
         check_table(depth, names or ())
         if target == str(STDIO) or is_graph_file(target):
-            for name in given_options(given):
+            for name in drop_missing(given):
                 reason = f"{target} is a graph file, so there is nothing to call; remove this option"
                 raise CommandError(f"option `{name}`: {reason}")
             graph = load_graph_file(Path(target))
         else:
-            graph = traced(target, mode, given).graph
+            graph = trace_model(target, mode, given).graph
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)

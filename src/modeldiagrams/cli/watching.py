@@ -1,4 +1,4 @@
-"""The command that follows a training."""
+"""The command `watch`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.terminal import echo, report_errors, show_progress
-from modeldiagrams.cli.tracing import traced
+from modeldiagrams.cli.tracing import trace_model
 from modeldiagrams.engine.recorded_modules import recorded_modules
 from modeldiagrams.options.options import is_graph_file
 
@@ -24,8 +24,6 @@ _MODEL = (
     "The model that is trained, as for `trace`, or a graph file of it. Without it, the page shows the modules of the"
     " recording, but no data flow."
 )
-
-
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -49,7 +47,7 @@ def watch_command(
     from modeldiagrams.api.live.server import LiveServer  # noqa: PLC0415  (asyncio, which no other command needs)
 
     with report_errors():
-        graph = _graph(recordings[0], model, inputs)
+        graph = _load_or_trace(recordings[0], model, inputs)
         with show_progress(f"drawing {graph.model.name}"):
             server = LiveServer(recordings, graph, port)
         with server:
@@ -59,10 +57,10 @@ def watch_command(
             server.run()
 
 
-def _graph(recording: Path, model: str | None, inputs: str | None) -> Graph:
+def _load_or_trace(recording: Path, model: str | None, inputs: str | None) -> Graph:
     modules = recorded_modules(recording)  # also checks the file, before a trace takes its time
     if model is None:
         return modules
     if is_graph_file(model):
         return load_graph_file(Path(model))
-    return traced(model, "auto", {"inputs": inputs}).graph
+    return trace_model(model, "auto", {"inputs": inputs}).graph

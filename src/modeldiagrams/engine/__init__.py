@@ -1,1 +1,1 @@
-"""From options to a finished diagram: builder, cache and snapshots."""
+"""Builds diagrams from options, with a cache and snapshots."""

@@ -1,4 +1,4 @@
-"""What an author says about nodes, for one diagram: by options, and by comments in the model's code."""
+"""Collects a diagram's annotations from options and from comments in the model's code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.errors import ModelDiagramsError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
@@ -26,63 +25,53 @@ __all__ = ["Annotations", "annotated", "annotations_of", "sources_of"]
 
 
 class Annotations(NamedTuple):
-    """What is said about one graph."""
+    """The annotations of one graph."""
 
     overlay: Overlay | None
-    """None where nothing is said."""
+    """None if there are no annotations."""
     problems: list[ModelDiagramsError]
-    """What is wrong; the rest holds all the same."""
+    """Problems of some annotations; the others apply anyway."""
     sources: Sequence[str] = ()
-    """Absolute paths of the files that images came from."""
-    libraries: Sequence[str] = ()
-    """What functions that make images depend on."""
+    """Absolute paths of image files."""
 
 
-def annotations_of(
-    graph: Graph, said: Mapping[str, Any], sources: Sequence[str], folder: Path, make: Make
-) -> Annotations:
-    """Find the nodes that options and comments speak of.
+def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str], folder: Path) -> Annotations:
+    """Find the nodes that options and comments refer to.
 
     Args:
-        graph: Where to look.
-        said: Values of the options of struct `Author` that are given.
-        sources: Absolute paths of the model's source files, whose comments are read.
-        folder: Images are relative to it.
-        make: Calls functions of the author's that make images.
+        graph: The graph.
+        said: The given options of the struct `Author`.
+        sources: Absolute paths of the model's source files, to read comments from.
+        folder: The folder that image paths are relative to.
     """
     cues, wrong = read_cues(graph, sources)
     if not said and not any(cues.values()):
         return Annotations(None, [*wrong])
-    found = embedded(said.get("embed") or {}, folder, make)
+    found = embedded(said.get("embed") or {}, folder)
     overlay, problems = resolve(graph, add_cues({**said, "embed": found.images}, cues))
-    return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources, found.libraries)
+    return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources)
 
 
-def annotated(diagram: Diagram, folder: Path, make: Make) -> Diagram:
-    """The diagram with an overlay, if its author says anything, and with what is wrong with that as its problem.
+def annotated(diagram: Diagram, folder: Path) -> Diagram:
+    """Add an overlay to a diagram if it has annotations, and their problems.
 
     Args:
-        diagram: One that is not yet drawn.
-        folder: Images are relative to it.
-        make: Calls functions of the author's that make images.
+        diagram: The diagram, before it is drawn.
+        folder: The folder that image paths are relative to.
     """
     if diagram.graph is None:
         return diagram
     said = {name: value for name, value in msgspec.structs.asdict(diagram.options.author).items() if value is not None}
-    found = annotations_of(diagram.graph, said, diagram.sources, folder, make)
-    diagram = msgspec.structs.replace(
-        diagram,
-        overlay=found.overlay,
-        sources=tuple(dict.fromkeys([*diagram.sources, *found.sources])),
-        libraries=tuple(dict.fromkeys([*diagram.libraries, *found.libraries])),
-    )
+    found = annotations_of(diagram.graph, said, diagram.sources, folder)
+    sources = tuple(dict.fromkeys([*diagram.sources, *found.sources]))
+    diagram = msgspec.structs.replace(diagram, overlay=found.overlay, sources=sources)
     for problem in found.problems:
         diagram = with_problem(diagram, problem)
     return diagram
 
 
 def sources_of(model: Any) -> tuple[str, ...]:
-    """Absolute paths of the user's files that define a model of this process: a module's classes, or a function."""
+    """Return the absolute paths of the user's files that define a model in this process: its classes or function."""
     modules = getattr(model, "modules", None)
     classes = {type(module) for module in modules()} if callable(modules) else set[type]()
     name = f"{getattr(model, '__module__', '')}.{getattr(model, '__qualname__', '')}"

@@ -1,8 +1,6 @@
-"""The entry point for documentation tools: options in, a finished diagram or its problem out.
+"""The entry point for documentation tools: turns options into a finished diagram or a problem.
 
-Long because all steps share the caches and processes of one session.
-
-Nothing here imports torch, runs user code or starts V8: workers and the drawer do, for what the `Cache` does not have.
+Nothing here imports torch, runs user code or starts V8; workers and the drawer do so if the `Cache` has no entry.
 """
 
 import shutil
@@ -22,7 +20,6 @@ from modeldiagrams.engine.compare.history import History, committed_graph, histo
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, with_problem
-from modeldiagrams.engine.embedding import maker
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
 from modeldiagrams.engine.problems import naming
@@ -34,6 +31,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
+from modeldiagrams.options.patterns import find_unmatched
 from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Refused
@@ -43,7 +41,7 @@ __all__ = ["DiagramBuilder", "Session"]
 
 
 class Session:
-    """What the builds of one process share; a server makes many, other commands one."""
+    """Processes shared by the builds of one process; a server makes many builds, other commands one."""
 
     def __init__(self) -> None:
         self.workers = Workers()
@@ -51,11 +49,11 @@ class Session:
 
 
 class DiagramBuilder:
-    """Builds diagrams. Owns processes and the cache; use it with ``with``, or `close` it. Several threads may build.
+    """Builds diagrams, in several threads if needed. Use it in a ``with`` statement, or `close` it.
 
     Attributes:
-        folder: Graph files are relative to it.
-        tracing: Where graphs of models come from.
+        folder: The folder that graph files are relative to.
+        tracing: Provides the graphs of models.
     """
 
     def __init__(  # noqa: PLR0913  (where things are)
@@ -68,16 +66,16 @@ class DiagramBuilder:
         calls: Path | None = None,
         session: Session | None = None,
     ) -> None:
-        """Start nothing yet.
+        """Prepare to build; nothing is started yet.
 
         Args:
-            cache_dir: Where graphs and pictures are kept between builds; None keeps nothing.
-            folder: Of the documentation; graph files are relative to it.
-            paths: Folders to import models from, before those of this process's ``sys.path``. A relative
-                interpreter (option `python`) is looked up from the first, or else from `folder`.
-            snapshots: Folder of graphs to take where torch is not installed.
-            calls: File of recorded calls, whether it exists or not.
-            session: What earlier builds of this process left.
+            cache_dir: The folder for graphs and pictures between builds; None keeps nothing.
+            folder: The folder of the documentation; graph files are relative to it.
+            paths: Folders to import models from, before those in ``sys.path``. A relative interpreter (option
+                `python`) is relative to the first, or else to `folder`.
+            snapshots: The folder of graphs to use if torch is not installed.
+            calls: The file of recorded calls, whether it exists or not.
+            session: The processes of earlier builds in this process.
         """
         self._thread = threading.local()
         self.folder = folder
@@ -89,32 +87,28 @@ class DiagramBuilder:
 
     @property
     def output(self) -> str:
-        """What the last model of this thread printed, if it was run at all."""
+        """The output of the last model of this thread, if it was run."""
         return getattr(self._thread, "output", "")
 
-    def build(
-        self, options: Options, written: Options | None = None, accepted: Collection[str] = frozenset()
-    ) -> Diagram:
-        """Trace, or read, and draw one model.
+    def build(self, options: Options, accepted: Collection[str] = frozenset()) -> Diagram:
+        """Trace or read a model, and draw it.
 
         Args:
-            options: What the author wrote, completed by the site's values.
-            written: The options without the site's values. They alone make the diagram's id, so that it stays the same
-                when the site's values change.
-            accepted: Kinds of problems that the author has silenced.
+            options: The author's options, completed by the site's values.
+            accepted: Kinds of problems that the author silenced.
 
         Returns:
-            The diagram. Whatever a model does becomes its `problem` and is not raised.
+            The diagram. Errors of a model become its `problem` and are not raised.
         """
         self._thread.output = ""
-        written = written or options
-        name = _snapshot_name(written)
+        written = options.written
+        name = _snapshot_name(options)
         snapshot = "" if is_graph_file(options.call.model) else name
         diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
         try:
             if options.compare.before is not None:
-                return self._compared(diagram, options.compare.before, name)
-            loaded = self._loaded(options, name, accepted)
+                return self._compare(diagram, options.compare.before, name)
+            loaded = self._load(options, name, accepted)
             if isinstance(loaded, Refused):
                 problem = naming(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
@@ -128,16 +122,17 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = recorded(annotated(diagram, self.folder, maker(self.tracing, options)), self.folder, self._store)
+            diagram = recorded(annotated(diagram, self.folder), self.folder, self._store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
             return with_problem(diagram, error)
-        unmatched = diagram.picture.unmatched if diagram.picture else None
-        return with_problem(diagram, unmatched.error(loaded.graph)) if unmatched else diagram
+        groups = diagram.overlay.group_names if diagram.overlay else ()
+        wrong = find_unmatched(loaded.graph, options.view, groups)
+        return with_problem(diagram, wrong.error(loaded.graph)) if wrong else diagram
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
-        """Run many models at the same time, so that `build` need not wait for each."""
+        """Run many models at the same time, so that `build` doesn't wait for each."""
         self.tracing.prefetch(options for options in wanted if self._can_trace(options))
 
     def draw_file(
@@ -146,8 +141,8 @@ class DiagramBuilder:
         """Take a picture file from the cache, or draw it.
 
         Raises:
-            RenderError: if it can't be drawn, or a library for the form is not installed.
-            WorkerError: if the process that draws died or took too long.
+            RenderError: if it can't be drawn, or a library for the format is not installed.
+            WorkerError: if the drawing process died or took too long.
         """
         content = serialize(graph)
         key = picture_file_key(content, view, form, theme, beside)
@@ -155,27 +150,27 @@ class DiagramBuilder:
         return cached_picture(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
 
     def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
-        """What pages have of a diagram, see `html.fragment.data_script`: from the cache, or made."""
+        """Return the data of a diagram for pages from the cache, or make it; see `html.fragment.build_data_script`."""
         return self._cache.page_data(made_from, make) if self._cache else make()
 
     def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
-        """Make another file of an author's SVG, whose size is in CSS pixels.
+        """Convert an author's SVG, whose size is in CSS pixels, to another format.
 
         Raises:
-            RenderError: if it can't be made, or a library for the form is not installed.
-            WorkerError: if the process that draws died or took too long.
+            RenderError: if it can't be converted, or a library for the format is not installed.
+            WorkerError: if the drawing process died or took too long.
         """
         return self._session.drawer.render_image(svg, *size, form)
 
     def close(self) -> None:
-        """End all processes, and keep the cache small."""
+        """End all processes, and trim the cache."""
         self._session.workers.close()
         self._session.drawer.close()
         if self._store:
             self._store.trim()
 
     def renew(self) -> None:
-        """Like `close`, but the next processes get ready: for servers, whose models will be edited."""
+        """Like `close`, but start the next processes, for servers whose models will be edited."""
         self._session.workers.renew()
         if self._store:
             self._store.trim()
@@ -188,45 +183,45 @@ class DiagramBuilder:
 
     def changes_since(self, version: str) -> Check:
         """Compare all snapshots with those of another version, see `changes_since` of `engine.compare.check`."""
-        return changes_since(version, self._versioned(), self._session.drawer.difference)
+        return changes_since(version, self._snapshot_folder(), self._session.drawer.difference)
 
     def history(self, model: str, since: str | None) -> History:
-        """A model in all releases, see `history_of`.
+        """Describe a model in all releases, see `history_of`.
 
         Args:
-            model: Whose snapshot is read, or a graph file.
+            model: The model with a snapshot, or a graph file.
             since: A revision; releases that don't contain it are left out.
 
         Raises:
-            ModelDiagramsError: if there is nothing to read.
+            ModelDiagramsError: if there is no graph to read.
         """
-        file = self.folder / model if is_graph_file(model) else committed_graph(model, self._versioned())
+        file = self.folder / model if is_graph_file(model) else committed_graph(model, self._snapshot_folder())
         return history_of(file, since, self._session.drawer.difference)
 
-    def note_left_out(self, written: Options) -> None:
-        """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""
+    def note_left_out(self, options: Options) -> None:
+        """Report that no page shows this model after all, so that its snapshot is not missing."""
         if self._snapshots:
-            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(options)).absolute())
 
-    def _versioned(self) -> Path:
-        """The folder of snapshots."""
+    def _snapshot_folder(self) -> Path:
+        """Return the folder of snapshots."""
         if self._snapshots is None:
             raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
         return self._snapshots.folder
 
-    def _loaded(self, options: Options, name: str, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
-        """The model as it is now."""
+    def _load(self, options: Options, name: str, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
+        """Read or trace the current model."""
         return self._read(options) if is_graph_file(options.call.model) else self._trace(options, name, accepted)
 
-    def _compared(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
-        """The diagram of what changed."""
+    def _compare(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
+        """Build the diagram of what changed."""
         options = diagram.options
         for option, value in {"recording": options.figure.recording, **msgspec.structs.asdict(options.author)}.items():
             if value:
-                reason = "a diagram of what changed shows models as they are"
+                reason = "a diagram of what changed has no annotations and recordings"
                 raise OptionError(option, f"belongs to `model-graph`: {reason}")
-        after = self._version("after", options.compare.after, options, name)
-        before = self._version("before", earlier, options, name)
+        after = self._load_version("after", options.compare.after, options, name)
+        before = self._load_version("before", earlier, options, name)
         sources, problem = (*before.sources, *after.sources), before.problem or after.problem
         diagram = msgspec.structs.replace(diagram, sources=sources, problem=problem)
         if isinstance(before, Refused) or isinstance(after, Refused):
@@ -241,15 +236,15 @@ class DiagramBuilder:
             return with_problem(diagram, error)
         return msgspec.structs.replace(diagram, comparison=found, picture=picture)
 
-    def _version(self, option: str, version: str | None, options: Options, name: str) -> LoadedGraph | Refused:
-        """The graph of a version that an author names; None for the model as it is."""
+    def _load_version(self, option: str, version: str | None, options: Options, name: str) -> LoadedGraph | Refused:
+        """Load the graph of a version that an author names; None means the current model."""
         if version is None:
-            return self._loaded(options, name)
+            return self._load(options, name)
         try:
             snapshot = self._snapshots.path(name) if self._snapshots else None
             if not (side := side_of(version, options.call.model, snapshot, self.folder)):
                 other = options.called(version)
-                return self._loaded(other, _snapshot_name(other))  # the model that is compared has its own
+                return self._load(other, _snapshot_name(other))  # another model with its own snapshot
             graph = graph_of(side, no_model, self.folder)
         except ModelDiagramsError as error:
             raise OptionError(option, relative(error, self.folder)) from error
@@ -269,11 +264,11 @@ class DiagramBuilder:
         path = (self.folder / model).absolute()
         if self._snapshots:
             self._snapshots.note_mention(path, traced=False)
-        # messages have the name as the author wrote it, so that none shows an absolute path
+        # messages use the author's name, so that none contains an absolute path
         return read_graph_file(path, model)
 
     def _trace(self, options: Options, name: str, accepted: Collection[str]) -> LoadedGraph | Refused:
-        """Take a graph from the cache, or trace it; without torch, take the snapshot of this name."""
+        """Take a graph from the cache, or trace it; without torch, read the snapshot of this name."""
         snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
         if self._snapshots and snapshot:
             self._snapshots.note_mention(snapshot, traced=True)
@@ -289,7 +284,7 @@ class DiagramBuilder:
         if loaded.may_differ:
             return loaded
         if not loaded.graph.nodes and loaded.problem and loaded.problem.kind in accepted:
-            return loaded  # of nothing there is no snapshot, unless an author wants to show it
+            return loaded  # an empty graph has no snapshot, unless an author wants to show it
         drift = self._snapshots.compare(name, loaded.graph)
         problem = loaded.problem or (Problem(kind="snapshot", message=drift) if drift else None)
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources
@@ -306,6 +301,6 @@ class DiagramBuilder:
         return cached_picture(self._cache, key, Picture, lambda: draw(content, options.view, beside))
 
 
-def _snapshot_name(written: Options) -> str:
-    """Diagrams that show the same graph otherwise share its snapshot."""
-    return diagram_id(Options(call=written.call))
+def _snapshot_name(options: Options) -> str:
+    """Return the name of a snapshot, which different diagrams of the same graph share."""
+    return diagram_id(Options(call=options.written.call))

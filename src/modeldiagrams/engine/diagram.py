@@ -22,7 +22,7 @@ _KINDS: dict[type[ModelDiagramsError], Kind] = {
     GraphError: "difference",
 }
 _FOR_AUTHORS = ("snapshot", "comment")
-"""Kinds of problems that readers can do nothing about, and that leave the picture as it is."""
+"""Kinds of problems that don't affect the picture, so readers need not see them."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,67 +36,67 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_picture(self) -> bool:
-        """Whether there is something to mark: not between two architectures, which have no parts in common."""
+        """Whether there is something to mark, unlike between two different architectures."""
         shown = (change for change in self.difference.changes if self.details or change.level != "detail")
         return self.difference.inventory is None and any(True for _ in shown)
 
     @property
     def earlier(self) -> Earlier:
-        """For the picture of the later graph."""
+        """The earlier version, for the picture of the later graph."""
         return Earlier(graph=serialize(self.before), details=self.details)
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
-    """A traced and drawn model, or why there is none."""
+    """A traced and drawn model, or a problem."""
 
     id: str
-    """Name of the diagram's files; in one site, equal ids mean equal content."""
+    """The name of the diagram's files; in one site, equal ids mean equal content."""
     options: Options
     snapshot: str = ""
-    """Name of its snapshot, which diagrams of the same call share; "" for a graph file."""
+    """The name of its snapshot, which diagrams of the same call share; "" for a graph file."""
     graph: Graph | None = None
     picture: Picture | None = None
     problem: Problem | None = None
-    """May come with a picture: of a pass up to where it raised."""
+    """There may also be a picture, of a pass up to the error."""
     sources: tuple[str, ...] = ()
     """Absolute files; the diagram is outdated when one of them changes."""
     libraries: tuple[str, ...] = ()
     """Distributions whose upgrade may change the diagram, apart from torch."""
     names: dict[str, tuple[str, ...]] = {}
-    """Class → shorter names of the same class, under which it may be documented."""
+    """Shorter names of classes, under which they may be documented."""
 
     own_names: tuple[str, ...] = ()
-    """Under which references find the diagram, besides what its author wrote."""
+    """More names by which references find the diagram."""
 
     comparison: Comparison | None = None
     """Set instead of the graph if the picture shows what changed between two."""
 
     recordings: tuple[PageRecording, ...] = ()
-    """What trainings recorded of the model, for readers to look at on the diagram."""
+    """Recordings of the model's trainings."""
 
     live: str = ""
-    """URL of a stream of such recordings, on a page that follows one."""
+    """URL of a stream of recordings, on a page that follows a training."""
 
     overlay: Overlay | None = None
-    """What its author says about nodes."""
+    """The annotations of nodes."""
 
     source_link: str | None = None
-    """URL templates of its code, where the site links to that: see `modeldiagrams.hosting.source_links`."""
+    """URL templates of its code if the site links to it, see `modeldiagrams.hosting.source_links`."""
 
     code: dict[str, tuple[str, ...]] = {}
-    """Place in the code, as nodes name it → the lines there, for readers who zoom in; of code that is linked only."""
+    """Lines of code by source location, for readers who zoom in; only of linked code."""
 
     place: int = 0
-    """Number among the diagrams of its page that have its id, from 0."""
+    """Its number among the diagrams with the same id on its page, from 0."""
 
     @property
     def anchor(self) -> str:
-        """Its own id on its page, with which those of its notes and steps begin."""
+        """Its id on its page, also the prefix of ids of its notes and steps."""
         return self.options.figure.name or (f"{self.id}-{self.place + 1}" if self.place else self.id)
 
     @property
     def beside(self) -> Beside | None:
-        """What its picture shows besides the graph."""
+        """Content of the picture in addition to the graph."""
         if self.comparison:
             return self.comparison.earlier
         overlay = self.overlay.without_texts().to_json() if self.overlay else None
@@ -105,12 +105,12 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shown_problem(self) -> Problem | None:
-        """The problem that the page shows; others are only reported to the authors."""
+        """The problem that the page shows; others are only reported to authors."""
         return None if self.problem and self.problem.kind in _FOR_AUTHORS else self.problem
 
 
 def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
-    """The diagram with an error of its options, of drawing or of comparing as its problem."""
+    """Add an error of options, drawing or comparing to a diagram as its problem."""
     kind: Kind = _KINDS.get(type(error), "worker")
     problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
     problem = naming(diagram.options.call.model, problem)
@@ -120,7 +120,7 @@ def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
 
 
 def _joined(first: Problem, second: Problem, text: str) -> Problem:
-    """Two problems as one; readers see nothing of one that is for authors beside one that is not."""
+    """Join two problems; readers only see the one that isn't just for authors."""
     if (first.kind in _FOR_AUTHORS) == (second.kind in _FOR_AUTHORS):
         return msgspec.structs.replace(first, message=f"{first.message}\n{text}")
     shown, aside = (second, first.message) if first.kind in _FOR_AUTHORS else (first, text)

@@ -1,4 +1,4 @@
-"""Traces that failed, so that a model is not run again in vain."""
+"""Remembers failed traces, so that a model doesn't run again in vain."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -14,39 +14,39 @@ from modeldiagrams.worker import Refused, Traced
 __all__ = ["RECURRING", "FailureMemory"]
 
 RECURRING = frozenset({"model", "inputs", "forward"})
-"""Kinds of problems that come again while nothing changes."""
+"""Kinds of problems that recur until something changes."""
 
 
 class _Failure(msgspec.Struct, frozen=True):
     answer: Traced | Refused
-    """Of the worker."""
+    """The worker's answer."""
     sources: dict[str, str | None]
-    """Absolute file → digest of its content."""
+    """Digests of absolute files."""
     folders: tuple[str, ...]
-    """Where a missing module may appear, besides ``sys.path``."""
+    """Folders where a missing module may appear, in addition to ``sys.path``."""
     python: str | None
     importable: str
-    """Digest of the names that could be imported."""
+    """The digest of all importable names."""
 
 
 class FailureMemory:
-    """Failures by key. Each is forgotten when one of its sources changes or something new can be imported."""
+    """Stores failures by key, until one of their sources or the importable names change."""
 
     def __init__(self, store: Store | None = None) -> None:
-        """Remember nothing yet.
+        """Start empty.
 
         Args:
-            store: Keeps failures for other processes; by default they live as long as this object.
+            store: Keeps failures for other processes; by default, they live as long as this object.
         """
         self._store = store
         self._failures: dict[str, _Failure] = {}
 
     def recall(self, key: str) -> Traced | Refused | None:
-        """The worker's answer, if trying again would give the same."""
+        """Return the worker's answer if another try would give the same."""
         return self._recalled(key, _importable)
 
     def failing(self, keys: Iterable[str]) -> frozenset[str]:
-        """Those that `recall` has an answer for, by one look at the folders where something new may be."""
+        """Return the keys of failures that would recur, checking folders only once."""
         look = functools.cache(_importable)
         return frozenset(key for key in keys if self._recalled(key, look))
 
@@ -60,10 +60,10 @@ class FailureMemory:
         """Remember a failure.
 
         Args:
-            key: Digest of what was tried.
-            answer: The worker's.
-            folders: Where models are imported from, besides ``sys.path``.
-            python: The interpreter that was used; None for this process's.
+            key: The digest of the trace's inputs.
+            answer: The worker's answer.
+            folders: Folders to import models from, in addition to ``sys.path``.
+            python: The interpreter; None for the current one.
         """
         looked_in = list(dict.fromkeys([*folders, *(Path(file).parent for file in answer.sources)]))
         failure = _Failure(

@@ -1,4 +1,4 @@
-"""The stable ids of diagrams, and names of files like them."""
+"""Makes stable ids of diagrams."""
 
 import re
 
@@ -13,21 +13,21 @@ _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 
 
 def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
-    """A stable name for a diagram's files.
+    """Make a stable name for a diagram's files.
 
-    It is the model's path. A digest follows if other options decide on the content as well, and for a path that is not
-    written like a class (`pkg.Net`): some file systems don't distinguish it from `pkg.net`, a factory.
+    It is the model's path. A digest follows if other options affect the content, or if the path is not written like a
+    class (`pkg.Net`), because some file systems don't distinguish it from a factory `pkg.net`.
 
     Args:
-        options: What the author wrote.
-        has_case_variant: Whether the module has another class whose name differs in case only (`pkg.NET`).
+        options: The author's options.
+        has_case_variant: Whether the module has another class whose name differs only in case (`pkg.NET`).
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
     content["recording"] = options.figure.recording
     said = {name: value for name, value in asdict(options.author).items() if value}
     if options.author.notes:
-        said["notes"] = [*options.author.notes]  # their texts stand on the page
+        said["notes"] = [*options.author.notes]  # their texts are on the page
     if options.tour.steps:
         said["steps"] = msgspec.to_builtins(options.tour.steps)
     compared = {name: value for name, value in asdict(options.compare).items() if value}
@@ -41,5 +41,5 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
 
 
 def distinct(name: str, content: str) -> str:
-    """A name that tells apart what has the same name and other content."""
+    """Add a digest of the content to a name."""
     return f"{name}-{digest(content.encode(), size=4)}"

@@ -1,4 +1,4 @@
-"""What to write in the option `inputs` where an op of the forward can't use the dtype or the values of an input."""
+"""Suggests an entry of the option `inputs` if an op of the forward can't use the dtype or the values of an input."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _INDICES = {
     "scatter_add": ("index",),
     "take_along_dim": ("indices",),
 }
-"""Op → its arguments that hold whole numbers."""
+"""Arguments of ops that are whole numbers."""
 _SAME_VALUES = frozenset(
     ["view", "reshape", "flatten", "transpose", "permute", "squeeze", "unsqueeze", "contiguous", "clone", "getitem"]
 )
-"""Ops whose result has the dtype and the values of what they get."""
+"""Ops whose result has the dtype and values of their input."""
 _IS_OF_DTYPES = re.compile(r"\b(d?types?|scalar types?)\b|not implemented for", re.IGNORECASE)
 _IS_OF_MAP = re.compile(r"not dict\b|got \(dict\b|'dict' and|and 'dict'")
 _IS_OUT_OF_RANGE = re.compile(r"out of (range|bounds)")
 
 
 def input_hint(graph: Graph) -> str:
-    """The end of the sentence on the error of a pass: which input is at fault, and its entry to paste; or nothing."""
+    """Return the end of the sentence on an error: the input at fault and an entry to paste; or nothing."""
     error = graph.status.error
     if error is None:
         return ""
@@ -54,7 +54,7 @@ def input_hint(graph: Graph) -> str:
 
 
 def _fault(graph: Graph, op: OpNode, argument: str, dtype: str, message: str) -> tuple[str, str] | None:
-    """What is wrong with an argument of an op that failed, and what its entry says instead of a bare shape."""
+    """Describe what is wrong with an argument of a failed op, and what its entry needs instead of a bare shape."""
     if argument in _INDICES.get(short_name(op.name), ()):
         high = _classes(graph, op)
         if dtype.startswith(("float", "bfloat")):
@@ -69,7 +69,7 @@ def _fault(graph: Graph, op: OpNode, argument: str, dtype: str, message: str) ->
 
 
 def _map_hint(graph: Graph) -> str:
-    """For an op that got a map, which is how an entry with a misspelt key is read."""
+    """Explain that an op got a map, as from an entry with a misspelt key."""
     node = next((node for node in graph.nodes if isinstance(node, InputNode) and "." in node.name), None)
     if node is None:
         return ""
@@ -78,13 +78,13 @@ def _map_hint(graph: Graph) -> str:
 
 
 def _arguments(graph: Graph, op: OpNode) -> list[tuple[str, str]]:
-    """Arguments of an op that are tensors, and these."""
+    """Return the names and ids of an op's tensor arguments."""
     edges = (edge for edges in graph.adjacency.values() for edge in edges)
     return [(edge.argument or "", edge.tensor) for edge in edges if edge.to == op.id]
 
 
 def _given(graph: Graph, tensor: str) -> InputNode | None:
-    """The input that a tensor has its dtype and its values from."""
+    """Return the input that a tensor has its dtype and values from."""
     makers = {output: node for node in graph.nodes for output in getattr(node, "outputs", ())}
     node = makers.get(tensor)
     while isinstance(node, OpNode) and short_name(node.name) in _SAME_VALUES:
@@ -94,7 +94,7 @@ def _given(graph: Graph, tensor: str) -> InputNode | None:
 
 
 def _classes(graph: Graph, op: OpNode) -> int:
-    """How many whole numbers an op takes: rows of an embedding, classes of a loss; 0 if that is not known."""
+    """Return the number of rows of an embedding or classes of a loss; 0 if unknown."""
     name = short_name(op.name)
     if name.startswith("embedding"):
         return _size(_shapes(graph, op).get("weight"), 0)
@@ -115,13 +115,13 @@ def _size(shape: tuple[int | str, ...] | None, axis: int) -> int:
 
 
 def _dtype_of_weights(graph: Graph, op: OpNode) -> str | None:
-    """The one dtype of an op's weights."""
+    """Return the dtype of an op's weights, if they have only one."""
     dtypes = {graph.parameters[name].dtype for name in op.weights.values() if name in graph.parameters}
     return dtypes.pop() if len(dtypes) == 1 else None
 
 
 def _hint(graph: Graph, given: InputNode, came: str, parts: str) -> str:
-    """The hint; where it is the only input, with the whole option."""
+    """Build the hint; for the only input, with the whole option."""
     shape = [*(graph.tensors[given.outputs[0]].shape or ())]
     entry = f"{{shape: {shape}, {parts}}}" if parts else f"{shape}"
     if not given.name.isidentifier():

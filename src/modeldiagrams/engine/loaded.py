@@ -1,4 +1,4 @@
-"""Graphs ready to be drawn: from a worker's answer, or from a file."""
+"""Loads graphs from a worker's answer or from a file."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ __all__ = ["LoadedGraph", "loaded_from", "read_graph_file"]
 
 
 class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph and what goes with it; see `Traced`."""
+    """A graph with its sources, libraries and names; see `Traced`."""
 
     graph: Graph
     content: bytes
@@ -29,7 +29,7 @@ class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """All names of the class that the author's path names, the shortest first; none for a factory."""
+        """All names of the class that the author names, the shortest first; none for a factory."""
         if self.name is None:
             return ()
         class_ = self.graph.model.class_
@@ -37,7 +37,7 @@ class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
-    """Read a worker's answer."""
+    """Load a graph from a worker's answer."""
     if isinstance(answer, Refused):
         return answer
     graph = deserialize(answer.graph)
@@ -55,7 +55,7 @@ def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
 
 
 def read_graph_file(path: Path, name: str) -> LoadedGraph | Refused:
-    """Read a graph file; messages call it by its name."""
+    """Read a graph file; messages use its name."""
     try:
         content = path.read_bytes()
         graph = deserialize(content)

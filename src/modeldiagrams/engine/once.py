@@ -1,8 +1,7 @@
-"""Models that run once, each in a process of its own and without a cache: for commands."""
+"""Traces a model once in its own process, for commands."""
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,16 +15,15 @@ from modeldiagrams.worker import Mode, Refused, Worker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
-    from modeldiagrams.worker import Problem, Traced
+    from modeldiagrams.worker import Problem
 
-__all__ = ["Mode", "TracedModel", "caller", "trace_once"]
+__all__ = ["Mode", "TracedModel", "trace_once"]
 
 
 class TracedModel(NamedTuple):
-    """What its process found."""
+    """The result of a trace."""
 
     options: Options
     graph: Graph
@@ -52,27 +50,13 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     mode = (options.call.mode or mode) if mode == "auto" else mode
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
-    with _worker(options) as worker:
+    with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
         answer = worker.trace(_completed(options), folders, mode)
     if isinstance(answer, Refused):
         return answer.problem
     return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
 
 
-def caller(options: Options, folders: Sequence[Path]) -> Make:
-    """What calls functions that make images of a model."""
-    return functools.partial(_called, options, folders)
-
-
-def _called(options: Options, folders: Sequence[Path], function: str) -> Traced | Refused:
-    with _worker(options) as worker:
-        return worker.trace(_completed(options), folders, function=function)
-
-
 def _completed(options: Options) -> Options:
     """With what was recorded in the current project of the model."""
     return msgspec.structs.replace(options, call=with_recorded(options.call, calls_file(Path.cwd())))
-
-
-def _worker(options: Options) -> Worker:
-    return Worker(options.limits.python, gpu=options.limits.uses_gpu)

@@ -1,4 +1,4 @@
-"""Why a model has no diagram, or half of one: problems of graphs, and problems in words."""
+"""Finds the problem of a graph, and describes problems."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["Problem", "folded", "forward_problem", "in_words", "naming"]
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
-"""Characters of a warning, beside what the documentation tool puts before it."""
+"""The maximum length of a warning, without the prefix of the documentation tool."""
 
 _OVERLOADS = re.compile(r"(invalid combination of arguments - got .*?), but expected (one of:\n|\().*", re.DOTALL)
-"""How else PyTorch could be called, one line for each overload: the call itself says more to authors."""
+"""PyTorch's list of overloads; the call itself is more helpful to authors."""
 
 
 def in_words(problem: Problem) -> str:
-    """A problem for a log or a terminal: what happened, and where in user code. Of too much, the last lines stay."""
+    """Describe a problem for a log or terminal: what happened, and where in user code; keeps the last lines."""
     message = readable(problem.message.strip())
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[: _LONGEST_MESSAGE - 1]}…"
@@ -42,13 +42,13 @@ def in_words(problem: Problem) -> str:
 
 
 def folded(frames: Sequence[str]) -> list[str]:
-    """Equal frames that follow each other as one with their number: of an endless recursion there are a thousand."""
+    """Fold consecutive equal frames into one with their number: an endless recursion has a thousand."""
     runs = [(frame, len([*equal])) for frame, equal in itertools.groupby(frames)]
     return [f"{frame} (×{times})" if times > 1 else frame for frame, times in runs]
 
 
 def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
-    """As many lines from the end as have room."""
+    """Return as many lines from the end as fit."""
     lines = [*map(readable, texts)]
     lengths = itertools.accumulate(len(line) for line in reversed(lines))
     count = bisect.bisect_right([*lengths], room)
@@ -56,7 +56,7 @@ def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
 
 
 def forward_problem(model: str, graph: Graph) -> Problem | None:
-    """The problem of a graph: its model raised, or no inputs were found."""
+    """Return the problem of a graph: its model raised, or no inputs were found."""
     error = graph.status.error
     if graph.status.state == "hierarchy" and graph.status.notes:
         return Problem(kind="inputs", message=graph.status.notes[0])
@@ -71,7 +71,7 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
 
 
 def naming(model: str, problem: Problem) -> Problem:
-    """A problem whose message names the model; that of an option or a comment is the author's."""
+    """Name the model in a problem's message, unless it is about an option or comment."""
     if problem.kind in {"option", "comment"} or model in problem.message:
         return problem
     return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")

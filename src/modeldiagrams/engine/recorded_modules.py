@@ -1,4 +1,4 @@
-"""The modules that a recording knows, as a graph without data flow: for trainings whose model can't be traced here."""
+"""Builds a graph without data flow from the modules of a recording, if its model can't be traced here."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 __all__ = ["recorded_modules"]
 
-_NOTE = "This is what the recording knows of the model: its modules. To see how data flows, name the model: --model."
+_NOTE = "The recording only knows the modules of the model. To see how data flows, name the model: --model."
 
 
 def recorded_modules(path: Path) -> Graph:
-    """The modules of a recording, in the order of their first calls where any was seen.
+    """Build a graph of a recording's modules, in the order of their first recorded calls.
 
     Raises:
-        RecordingError: if the file is no recording, or names no modules.
+        RecordingError: if the file is not a recording, or names no modules.
     """
     recording = load_recording(path)
     classes = {escape_id(path): name for path, name in recording.runs[-1].modules.items()} if recording.runs else {}
     seen = [node for node in recording.nodes if node]
     ids = [*classes, *(node for node in seen if node not in classes)]
     if not ids:
-        raise RecordingError(f"{path}: nothing was recorded yet; name the model that is trained: --model")
+        raise RecordingError(f"{path}: nothing was recorded yet; name the trained model: --model")
     order = {node: place for place, node in enumerate(seen)}
     first = {node: min((order[one] for one in _inside(node, seen)), default=len(seen)) for node in ids}
     nodes = [_node(node, classes) for node in sorted(ids, key=lambda node: (first[node], node.count(".")))]
@@ -60,7 +60,7 @@ def _node(node: str, classes: dict[str, str]) -> ModuleNode:
 
 
 def _parent(node: str, known: list[str]) -> str | None:
-    """The nearest known module around one, in its first call."""
+    """Return the nearest known module around a module call, in its first call."""
     path = node.partition("#")[0]
     while (path := path.rpartition(".")[0]) and path not in known:
         pass

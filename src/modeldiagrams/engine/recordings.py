@@ -1,4 +1,4 @@
-"""What trainings recorded of a model, for its diagram."""
+"""Reads recordings of a model's trainings for its diagram."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["LiveRecording", "PageRecording", "named_files", "read_recordings", "recorded", "recording_schema"]
 
 _NAMED = 5
-"""Ids that a message names of each side."""
+"""The maximum number of ids of each side in a message."""
 
 
 def recorded(diagram: Diagram, folder: Path, store: Store | None) -> Diagram:
-    """The diagram with the recordings that its author names, and with what is wrong with them as its problem."""
+    """Add the recordings named in the options to a diagram, or a problem with them."""
     names = diagram.options.figure.recording
     graph = diagram.graph
     if not names or graph is None:
@@ -54,7 +54,7 @@ def recorded(diagram: Diagram, folder: Path, store: Store | None) -> Diagram:
 
 
 def named_files(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> dict[str, Path]:
-    """One file, or several, by their names."""
+    """Return one or several files by name."""
     if given is None:
         return {}
     several = [given] if isinstance(given, str | os.PathLike) else given
@@ -65,18 +65,18 @@ def read_recordings(graph: Graph, files: dict[str, Path], store: Store | None = 
     """Read recordings and reduce them for a page.
 
     Args:
-        graph: Of the model that was trained.
-        files: By the name that messages call them.
-        store: Where reduced recordings are kept.
+        graph: The graph of the trained model.
+        files: The files by the name that messages use.
+        store: Keeps reduced recordings.
 
     Raises:
-        RecordingError: if a file is no recording, or one of another model.
+        RecordingError: if a file is not a recording of this model.
     """
     return tuple(_reduced(graph, name, file, store) for name, file in files.items())
 
 
 def recording_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a recording in a page."""
+    """Return the JSON Schema (2020-12) of a recording in a page."""
     return make_schema(PageRecording, f"modeldiagrams recording in a page, format version {VERSION}")
 
 
@@ -93,18 +93,18 @@ def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRe
 
 
 class LiveRecording:
-    """A recording for a page, while its training goes on."""
+    """Reads a recording for a page during the training."""
 
     def __init__(self, graph: Graph, file: Path, name: str = "") -> None:
-        """Read nothing yet; messages call the file by its name, unless by another."""
+        """Prepare to read; messages use `name` or else the file's name."""
         self._graph, self._file, self._name = graph, file, name or file.name
         self._growing = GrowingRecording(file, MOST_MOMENTS, PER_OCTAVE, WITH_HEAT)
 
     def read(self) -> tuple[int, PageRecording]:
-        """How much of the file has been read, and what it says so far.
+        """Read new data; return the position in the file and the recording so far.
 
         Raises:
-            RecordingError: if the file is no recording, or one of another model.
+            RecordingError: if the file is not a recording of this model.
         """
         try:
             recording = self._growing.read()
@@ -116,7 +116,7 @@ class LiveRecording:
 
 
 def _key(file: Path, nodes: Sequence[str]) -> str | None:
-    """Digest of what a reduced recording is made from; None for a file that can't be read."""
+    """Compute the digest of a reduced recording's inputs; None if the file can't be read."""
     try:
         return digest(file.read_bytes(), file.name.encode(), msgspec.json.encode(nodes), _own_code())
     except OSError:
@@ -125,13 +125,13 @@ def _key(file: Path, nodes: Sequence[str]) -> str | None:
 
 @cache
 def _own_code() -> bytes:
-    """Digest of the code that reduces: in a development checkout it changes while the version doesn't."""
+    """Compute a digest of the code that reduces recordings, which may change without a new version."""
     files = sorted(Path(watching.__file__).parent.rglob("*.py"))
     return digest(*(file.read_bytes() for file in files)).encode()
 
 
 def _check_model(graph: Graph, name: str, page: PageRecording) -> None:
-    """Reject a recording that has no node of the graph but the model itself."""
+    """Check that a recording has more nodes of the graph than the model itself."""
     if not page.strangers or any(tensor.node for tensor in page.tensors):
         return
     own = [node.id for node in graph.nodes if node.kind == "module"]

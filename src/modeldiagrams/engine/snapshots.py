@@ -1,9 +1,9 @@
-"""Graphs committed beside the documentation, for builds without torch, such as those of Read the Docs.
+"""Snapshots: graphs committed with the documentation, for builds without torch, for example on Read the Docs.
 
-A build without torch uses the snapshot of a model. A build with torch traces the model and reports a snapshot that
-differs. ``modeldiagrams snapshot`` writes snapshots by running the documentation's own builder, which knows the models
-of all pages, with an environment variable that makes the build keep what it traces. A graph that holds less than its
-snapshot does not replace it, unless the author accepts that.
+A build without torch uses the snapshot of a model. A build with torch traces the model and reports a different
+snapshot. ``modeldiagrams snapshot`` writes snapshots by running the documentation's own builder, which knows the models
+of all pages, with an environment variable that makes it keep traced graphs. A graph that is less complete than its
+snapshot doesn't replace it, unless the author accepts that.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 __all__ = ["SnapshotReport", "Snapshots", "take_snapshots"]
 
 _REPORT = "MODELDIAGRAMS_SNAPSHOT_REPORT"
-"""Environment variable: the file to which a build reports its snapshots. If it is set, the build writes them."""
+"""Environment variable with the file to which a build reports its snapshots; if set, the build writes them."""
 _INTO = "MODELDIAGRAMS_SNAPSHOTS_INTO"
-"""Environment variable: a folder to write them to, instead of the documentation's."""
+"""Environment variable with a folder to write them to, instead of the documentation's."""
 _ACCEPT = "MODELDIAGRAMS_SNAPSHOTS_ACCEPT"
-"""Environment variable: if it is set, graphs that hold less replace those that hold more."""
+"""Environment variable; if set, less complete graphs replace more complete ones."""
 
 
 class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The snapshots of the models that documentation mentions."""
+    """The snapshots of a documentation's models."""
 
     folder: Path
-    """Of the documentation's snapshots."""
+    """The folder of snapshots."""
     written: tuple[Path, ...]
-    """New, or of another structure than before."""
+    """New snapshots, and those whose structure changed."""
     unchanged: tuple[Path, ...]
     less: tuple[Path, ...]
-    """Left as they were, because the new graphs hold less."""
+    """Snapshots kept because the new graphs are less complete."""
     missing: tuple[Path, ...]
-    """Of models that could not be traced; older snapshots of them are left as they are."""
+    """Snapshots of models that could not be traced; older ones are kept."""
     read: tuple[Path, ...]
-    """Graph files that pages name themselves, wherever they are."""
+    """Graph files that pages name themselves, in any folder."""
     stale: tuple[Path, ...]
     """Graphs in the folder that no page mentions."""
 
@@ -68,32 +68,32 @@ class Snapshots:
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
-        """The file of a diagram's snapshot, whether it exists or not."""
+        """Return the file of a diagram's snapshot, whether it exists or not."""
         return self.folder / f"{name}.json"
 
     def note_mention(self, path: Path, *, traced: bool) -> None:
         """Report that a page shows a graph.
 
         Args:
-            path: Absolute path of its file.
-            traced: True for the snapshot of a model, False for a graph file that the page names itself.
+            path: The absolute path of its file.
+            traced: True for the snapshot of a model, False for a graph file that the page names.
         """
         self._note("wanted" if traced else "read", path)
 
     def note_left_out(self, path: Path) -> None:
-        """Report that a page does without a mentioned model: a class that can't be called without its author's help."""
+        """Report that a page leaves out a model, because it can't be called without its author's help."""
         self._note("left-out", path)
 
     def compare(self, name: str, graph: Graph) -> str | None:
-        """Write the snapshot if this build writes snapshots; otherwise compare it with the graph.
+        """Write the snapshot if this build writes snapshots, or else compare it with the graph.
 
         Args:
-            name: Id of the diagram.
-            graph: Traced in this build.
+            name: The id of the diagram.
+            graph: The graph traced in this build.
 
         Returns:
-            What is wrong with the snapshot, in one sentence; None if there is none, if it is up to date, or if that was
-            said of another diagram.
+            What is wrong with the snapshot, in one sentence; None if there is none, if it is up to date, or if the same
+            was reported for another diagram.
         """
         path = self.path(name)
         if self._report:
@@ -125,15 +125,15 @@ class Snapshots:
 
 
 def _update(path: Path, graph: Graph, *, accepts: bool = False) -> str:
-    """Write a snapshot, unless only source lines, versions or times differ: they would be noise in version control.
+    """Write a snapshot, unless only source lines, versions or times differ, which would be noise in version control.
 
     Args:
-        path: Its file.
-        graph: Traced in this build.
-        accepts: Whether it is written even if its pass ended early, or if it holds less than the one before.
+        path: The file.
+        graph: The graph traced in this build.
+        accepts: Whether to write it even if its pass ended early, or if it is less complete than before.
 
     Returns:
-        What became of it, as in the report.
+        The result, as in the report.
     """
     try:
         kept = deserialize(path.read_bytes())
@@ -165,11 +165,11 @@ def take_snapshots(
     Args:
         source: The folder of ``conf.py`` or ``mkdocs.yml``.
         prune: Whether to remove graphs from the folder of snapshots that no page mentions.
-        accept: Whether graphs that hold less replace those that hold more.
-        into: A folder to keep them in, under the same names, instead of the documentation's.
+        accept: Whether less complete graphs replace more complete ones.
+        into: A folder to write them to, under the same names, instead of the documentation's.
 
     Returns:
-        The snapshots that were written, and those that were not.
+        The written snapshots, and the others.
 
     Raises:
         ModelDiagramsError: if the folder has no documentation, or the builder fails.
@@ -180,7 +180,7 @@ def take_snapshots(
         command = [sys.executable, "-m", *_builder(source, temporary)]
         environment = {**os.environ, _REPORT: str(report)}
         environment |= ({_INTO: str(into.absolute())} if into else {}) | ({_ACCEPT: "1"} if accept else {})
-        # the builder says what it traces; our own stdout lists files
+        # the builder's output goes to stderr, because our stdout lists files
         done = subprocess.run(command, check=False, env=environment, stdout=sys.__stderr__)  # noqa: S603
         if done.returncode:
             raise ModelDiagramsError(f"the documentation build failed with exit status {done.returncode}; see above")
@@ -195,8 +195,8 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     """Read a builder's report.
 
     Args:
-        report: Its lines.
-        folder: Of snapshots, if the builder built no diagram and so reported none.
+        report: The report.
+        folder: The folder of snapshots, in case the builder built no diagram and reported none.
     """
     noted: dict[str, dict[Path, None]] = {}
     for line in report.splitlines():

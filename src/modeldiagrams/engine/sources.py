@@ -1,4 +1,4 @@
-"""Whether source files are still what they were."""
+"""Checks whether source files have changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["are_unchanged", "is_any_newer", "source_digests"]
 
 
 def source_digests(files: Iterable[str]) -> dict[str, str | None]:
-    """Absolute file → digest of its content; None if it can't be read."""
+    """Return the digests of absolute files; None for one that can't be read."""
     return {file: _digest(file) for file in files}
 
 

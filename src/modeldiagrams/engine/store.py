@@ -22,7 +22,7 @@ __all__ = ["Store"]
 _DAY = 86_400
 
 LIMIT = 256 * 10**6
-"""Bytes that `Store.trim` leaves."""
+"""The size in bytes to which `Store.trim` reduces the folder."""
 
 _log = logging.getLogger(__name__)
 
@@ -30,15 +30,15 @@ T = TypeVar("T")
 
 
 class Store:
-    """Reads and writes entries. Trouble with the file system costs time, but fails no build."""
+    """Reads and writes entries. Errors of the file system cost time but don't fail a build."""
 
     def __init__(self, folder: Path) -> None:
-        """Write nothing yet; the folder comes with the first entry."""
+        """Prepare; the folder is created with the first entry."""
         self._folder = folder
         self._has_grown = False
 
     def read(self, name: str, type_: type[T]) -> T | None:
-        """An entry; None if there is none, or if it is damaged, in which case it is removed."""
+        """Read an entry; None if it is missing or damaged, and then it is removed."""
         path = self._folder / f"{name}.json"
         try:
             entry = msgspec.json.decode(path.read_bytes(), type=decodable(type_))
@@ -48,7 +48,7 @@ class Store:
             self.discard(name, error)
             return None
         with contextlib.suppress(OSError):
-            # `trim` removes what was not read for longest; tools that build again when a file changes see no change
+            # `trim` removes the least recently read entries; updated seldom, for tools that watch files for changes
             if time.time() - path.stat().st_mtime > _DAY:
                 os.utime(path)
         return entry
@@ -57,7 +57,7 @@ class Store:
         """Add or replace an entry."""
         try:
             if not self._folder.exists():
-                # the folder may be inside of a work tree
+                # the folder may be inside a work tree
                 write_atomically(self._folder / ".gitignore", b"*\n")
             write_atomically(self._folder / f"{name}.json", msgspec.json.encode(entry))
             self._has_grown = True
@@ -76,11 +76,11 @@ class Store:
         for path, status in sorted(_files(self._folder), key=lambda file: file[1].st_mtime_ns, reverse=True):
             left -= status.st_size
             if left < 0:
-                _discard(path, f"the cache holds more than {limit} bytes")
+                _discard(path, f"the cache has more than {limit} bytes")
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folder's files; other processes may remove some at the same time."""
+    """Yield the folder's files; other processes may remove some at the same time."""
     for path in folder.glob("*.json*"):
         with contextlib.suppress(OSError):
             yield path, path.stat()

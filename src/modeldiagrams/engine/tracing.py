@@ -1,4 +1,4 @@
-"""Graphs of models: from the cache, or else from a worker; what failed is not tried in vain."""
+"""Takes graphs of models from the cache or traces them in a worker, and doesn't repeat failures in vain."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ A = TypeVar("A", bound="Traced | Refused")
 
 
 class Workers:
-    """A worker for each environment that models run in, started when it is needed.
+    """Keeps a worker for each environment of models, started when needed.
 
     Attributes:
-        ended: Models that ended their process: not run again by this process, but by the next one.
+        ended: Models that ended their process; they run again only in the next build.
     """
 
     def __init__(self) -> None:
@@ -46,16 +46,16 @@ class Workers:
         self._workers: dict[tuple[str | None, bool], Worker] = {}
 
     def get(self, python: str | None, *, gpu: bool) -> Worker:
-        """The worker of an interpreter, with or without a GPU."""
+        """Return the worker of an interpreter, with or without a GPU."""
         return self._workers.setdefault((python, gpu), Worker(python, gpu=gpu))
 
     def close(self) -> None:
-        """End their processes."""
+        """End all processes."""
         for worker in self._workers.values():
             worker.close()
 
     def renew(self) -> None:
-        """Get ready for edited sources."""
+        """Prepare for edited sources."""
         for worker in self._workers.values():
             worker.renew()
 
@@ -64,20 +64,20 @@ class Tracing:
     """Traces models for one project.
 
     Attributes:
-        on_trace: Called with the name of every model that is about to be run, which may take a while.
+        on_trace: Called with the name of every model before it runs.
     """
 
     def __init__(
         self, store: Store | None, workers: Workers, folder: Path, paths: Sequence[Path], calls: Path | None = None
     ) -> None:
-        """Start nothing yet.
+        """Prepare to trace; nothing is started yet.
 
         Args:
             store: Keeps graphs and failures between builds.
             workers: Run the models.
-            folder: Of the documentation.
-            paths: Folders to import models from, before those of this process's ``sys.path``.
-            calls: File of recorded calls, whether it exists or not.
+            folder: The folder of the documentation.
+            paths: Folders to import models from, before those in ``sys.path``.
+            calls: The file of recorded calls, whether it exists or not.
         """
         self._calls = calls
         self.on_trace: Callable[[str], object] | None = None
@@ -95,7 +95,7 @@ class Tracing:
             options: The model and its limits.
 
         Returns:
-            The graph or why there is none, and what the model printed if it was run.
+            The graph or a refusal, and the model's output if it was run.
         """
         options = self._completed(options)
         key, failure_key = self._keys(options)
@@ -109,7 +109,7 @@ class Tracing:
         return self._newly_traced(options)
 
     def prefetch(self, wanted: Iterable[Options]) -> None:
-        """Trace what is not known of many models, one for each core at a time; `graph` then has them at hand."""
+        """Trace models that are not cached, one per core at a time, so that `graph` finds them."""
         uncached: dict[str, Options] = {}
         for options in map(self._completed, wanted):
             key, failure_key = self._keys(options)
@@ -122,34 +122,12 @@ class Tracing:
         with _pool(len(unknown), self._workers) as pool:
             self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
 
-    def image(self, options: Options, function: str) -> Traced | Refused:
-        """Take what a function makes of a model from the cache, or call it.
-
-        Args:
-            options: The model and its limits.
-            function: ``pkg.mod:attr``, called with model, inputs and outputs.
-        """
-        options = self._completed(options)
-        key, failure_key = (digest(key.encode(), function.encode()) for key in self._keys(options))
-        if known := (self._cache and self._cache.image(key)) or self._recalled(failure_key):
-            return known
-        start, python = time.time_ns(), options.limits.python
-        answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths, function=function)
-        answer = self._with_sources(msgspec.structs.replace(answer, output=""), options.call.model, function)
-        if is_any_newer(answer.sources, start):
-            return answer
-        if isinstance(answer, Refused):
-            self._note(failure_key, answer, answer.problem, python)
-        elif self._cache:
-            self._cache.add_image(key, answer, python)
-        return answer
-
     def interpreter(self, options: Options) -> str | None:
-        """The interpreter that runs a model; None for this process's."""
+        """Return the interpreter that runs a model; None for the current one."""
         python = options.limits.python
         if python is None or Path(python).name == python:
             return python and (shutil.which(python) or python)
-        # not resolved: an environment's interpreter is a link out of it
+        # not resolved, because an environment's interpreter is a link to another folder
         return str((self._paths[0] if self._paths else self._folder).absolute() / Path(python).expanduser())
 
     def calls_for(self, options: Options) -> list[str]:
@@ -157,12 +135,12 @@ class Tracing:
         return [str(self._calls.absolute())] if self._calls and self._calls.is_file() and is_open(options.call) else []
 
     def remembered_failure(self, options: Options) -> str | None:
-        """Key of the failure that is remembered of a model; None if it would be run again."""
+        """Return the key of a model's remembered failure; None if it would run again."""
         _, key = self._keys(self._completed(options))
         return key if self.failing([key]) else None
 
     def failing(self, keys: Iterable[str]) -> frozenset[str]:
-        """Those of remembered failures that would come again."""
+        """Return the keys of remembered failures that would recur."""
         keys = [*keys]
         return self._failures.failing(keys) | self._workers.ended.failing(keys)
 
@@ -173,7 +151,7 @@ class Tracing:
         return msgspec.structs.replace(options, limits=limits, call=call)
 
     def _keys(self, options: Options) -> tuple[str, str]:
-        """Of the graph, and of the failure: a model may fail because of its limits."""
+        """Return the keys of graph and failure; the latter includes limits, which may cause failures."""
         key = graph_key(options, self._folder)
         return key, digest(key.encode(), msgspec.msgpack.encode(options.limits))
 
@@ -182,7 +160,7 @@ class Tracing:
             self.on_trace(options.call.model)
 
     def _known(self, model: str, key: str, failure_key: str) -> LoadedGraph | Refused | None:
-        """The graph in the cache, or the failure that is remembered."""
+        """Return the cached graph or the remembered failure."""
         if self._cache and (cached := self._cache.graph(key)):
             return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
         answer = self._recalled(failure_key)
@@ -198,7 +176,7 @@ class Tracing:
         output, answer = answer.output, msgspec.structs.replace(answer, output="")
         answer = self._with_sources(answer, model)
         loaded = loaded_from(answer, model)
-        # a source that was edited meanwhile is not what was traced
+        # a source edited meanwhile may not be the traced one
         if not is_any_newer(answer.sources, start):
             self._keep(options, answer, loaded)
         return loaded, output
@@ -214,28 +192,27 @@ class Tracing:
             self._note(self._keys(options)[1], answer, loaded.problem, python)
 
     def _note(self, failure_key: str, answer: Traced | Refused, problem: Problem | None, python: str | None) -> None:
-        """Remember a failure, on disk only if another process would get the same."""
+        """Remember a failure; on disk only if other processes would get the same."""
         if problem is None:
             return
         if problem.kind in RECURRING and not answer.may_differ:
             self._failures.note(failure_key, answer, self._looked_in, python)
-        elif problem.kind == "worker" and problem.frames:  # without a line of user code it was the worker itself
+        elif problem.kind == "worker" and problem.frames:  # otherwise the worker itself failed
             self._workers.ended.note(failure_key, answer, self._looked_in, python)
 
-    def _with_sources(self, answer: A, *names: str) -> A:
-        """An answer with the files that a stopped process did not name."""
+    def _with_sources(self, answer: A, model: str) -> A:
+        """Add source files to the answer of a stopped process, which couldn't name them."""
         if not (isinstance(answer, Refused) and answer.problem.kind == "worker"):
             return answer
-        files = {file for name in names for file in self._package_files(name)}
-        return msgspec.structs.replace(answer, sources=tuple(sorted(files)))
+        return msgspec.structs.replace(answer, sources=tuple(sorted({*self._package_files(model)})))
 
     @property
     def _looked_in(self) -> list[Path]:
-        """Folders besides ``sys.path`` where a model's package may be, or may appear."""
+        """Folders in addition to ``sys.path`` where a model's package is or may appear."""
         return [*self._paths, *src_folders(self._paths)]
 
     def _package_files(self, model: str) -> tuple[str, ...]:
-        """All files of a model's package: which of them a stopped model had loaded is unknown."""
+        """Return all files of a model's package, because it is unknown which of them a stopped model loaded."""
         package = package_of(model)
         folders = [path / package for path in self._looked_in]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
@@ -244,7 +221,7 @@ class Tracing:
 
 @contextlib.contextmanager
 def _pool(most: int, workers: Workers) -> Iterator[ThreadPoolExecutor]:
-    """Threads, each of which waits for one model. If one fails, or the build is interrupted, no other is waited for."""
+    """Yield a pool of threads that each wait for one model; after an error, they aren't waited for."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     pool = ThreadPoolExecutor(max(1, min(most, cores or 1)))
     try:

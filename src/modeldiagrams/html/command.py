@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.options.options import is_function, is_graph_file
+from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
@@ -29,9 +29,8 @@ def build_command(options: Options) -> str:
     model = options.call.model
     start = ["render", model, "-o", f"{PurePath(model).stem}.html"] if is_graph_file(model) else ["show", model]
     device = {"device": options.limits.device}
-    made = {pattern: one for pattern, one in (options.author.embed or {}).items() if is_function(one["image"])}
     notes = {pattern: text for pattern, text in (options.author.notes or {}).items() if STX not in text}
-    author = msgspec.structs.replace(options.author, embed=made or None, notes=notes or None)
+    author = msgspec.structs.replace(options.author, embed=None, notes=notes or None)
     return shlex.join(["modeldiagrams", *start, *_flags(options.call), *_format_flags(device), *_flags(author)])
 
 

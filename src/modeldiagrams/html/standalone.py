@@ -23,8 +23,8 @@ from modeldiagrams.html.notes import NOTES, notes_prefix, render_plain_notes
 from modeldiagrams.html.packing import pack
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution
-from modeldiagrams.options.palette import palette_variables
-from modeldiagrams.options.settings import style_rule
+from modeldiagrams.options.palette import list_palette_variables
+from modeldiagrams.options.settings import format_style_rule
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _render_frame(diagram: Diagram, body: Markup) -> Markup:
 
 def _render_palette(diagram: Diagram) -> Markup:
     """Render a style sheet with the author's colours of kinds."""
-    rule = style_rule(palette_variables(diagram.options.view.palette))
+    rule = format_style_rule(list_palette_variables(diagram.options.view.palette))
     return Markup(f"<style>{rule.strip()}</style>\n") if rule else Markup()  # noqa: S704  checked colours
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from modeldiagrams.common.globs import compile_globs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,12 +18,12 @@ def nearest(pattern: str, names: Iterable[str]) -> str | None:
 
     A `ModuleList` is never called, so graphs have only its items.
     """
-    known = [*names]
+    known, matches = [*names], compile_globs([pattern])
     digits = set[int]()
     for name in known:
         parts = name.split(".")
         for at, part in enumerate(parts):
-            if at and part.isdigit() and fnmatchcase(".".join(parts[:at]), pattern):
+            if at and part.isdigit() and matches(".".join(parts[:at])):
                 digits.add(len(part))
     if digits:
         return ", ".join(f"{pattern}.{'?' * count}" for count in sorted(digits))

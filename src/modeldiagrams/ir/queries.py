@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.common.class_facts import full_name
+from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.ir.nodes import (
@@ -179,8 +180,7 @@ class Queries:
             The module calls that match any argument, in execution order.
         """
         classes = {full_name(item) for item in wanted if isinstance(item, type)}
-        patterns = [_regex(item) for item in (wanted or "*") if isinstance(item, str)]
-        matches = re.compile("|".join(patterns), re.DOTALL).fullmatch
+        matches = compile_globs(item for item in (wanted or "*") if isinstance(item, str))
         return tuple(
             node
             for node in self._modules.values()
@@ -197,7 +197,7 @@ class Queries:
         Returns:
             The function calls that match any argument, in execution order.
         """
-        matches = re.compile("|".join(map(_regex, wanted or "*")), re.DOTALL).fullmatch
+        matches = compile_globs(wanted or "*")
         return tuple(
             call for call in self.functions.values() if any(map(matches, (call.name, call.function or "", call.id)))
         )
@@ -218,8 +218,16 @@ class Queries:
             return (*(node.id for node in modules), *(call.id for call in functions))
         if pattern in self._by_id:  # a later call of a module
             return (pattern,)
-        matches = re.compile(_regex(pattern), re.DOTALL).fullmatch
+        matches = compile_globs([pattern])
         return tuple(name for name, names in self.other_names.items() if any(map(matches, names)))
+
+    @cached_property
+    def call_names(self) -> tuple[str, ...]:
+        """What patterns of module calls and function calls may match, modules first."""
+        calls = [*self._modules.values()]
+        modules = [(node.path, short_name(node.class_).strip("_"), node.class_) for node in calls]
+        functions = [(call.name, call.function or call.name) for call in self.functions.values()]
+        return tuple(dict.fromkeys(name for names in (*modules, *functions) for name in names))
 
     @cached_property
     def other_names(self) -> dict[str, tuple[str, ...]]:
@@ -460,13 +468,6 @@ def short_name(name: str) -> str:
     """``torch.nn.modules.linear.Linear`` → ``Linear``, ``torch.Tensor.__getitem__`` → ``getitem``: as in diagrams."""
     last = re.split(r"[.:]", name)[-1]
     return last.strip("_") or last
-
-
-def _regex(pattern: str) -> str:
-    """Convert a pattern to a regular expression, like `viewer/src/view/patterns.ts`."""
-    # several stars in a row would take polynomial time
-    once = re.sub(r"\*+", "*", pattern)
-    return "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in once)
 
 
 def _patterns(given: Sequence[str] | str) -> Sequence[str]:

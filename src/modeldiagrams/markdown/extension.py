@@ -24,7 +24,7 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
-from modeldiagrams.options.settings import CACHE, CALLS, Settings, parse_settings, with_repository
+from modeldiagrams.options.settings import CACHE, CALLS, Settings, add_repository, parse_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +163,7 @@ class MarkdownHost(FenceHost):
         # Zensical empties the site before each build but doesn't convert all pages again, so files written only there
         # would be lost; it copies files from the folder of pages
         self._site = self._services.site(docs, root / context.config["site_dir"])
-        self.settings = with_repository(self.settings, context.config["repo_url"])
+        self.settings = add_repository(self.settings, context.config["repo_url"])
         if self.settings.cache_dir is None:
             self.settings = msgspec.structs.replace(self.settings, cache_dir=CACHE)
         self.builder = self._services.builder(root, docs, self.settings)

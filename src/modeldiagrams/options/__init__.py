@@ -1,1 +1,1 @@
-"""What an author writes about one diagram, and a site about all of them."""
+"""Options of a diagram and settings of a site: declarations, parsing, and help."""

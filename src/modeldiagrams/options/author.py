@@ -17,7 +17,7 @@ _PATTERNS = "Patterns are those of `expand`, and names of ops and inputs: `softm
 
 
 class Author(OptionGroup, frozen=True, kw_only=True):
-    """What an author adds to the nodes of the graph: names, notes, groups, colours, images."""
+    """Annotations of the graph's nodes: names, notes, groups, colours, images."""
 
     rename: Annotated[
         dict[str, Annotated[str, Meta(min_length=1)]] | None,
@@ -41,7 +41,7 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         Meta(
             description="Siblings to group under one name, in a container that opens and closes: `{Feed forward:"
             " ['*.linear1', '*.linear2', relu]}`. Each container with matches gets its own group, and so does each"
-            " stretch of siblings that no path leaves and enters again. The name of another group stands for all its"
+            " stretch of siblings that no path leaves and enters again. The name of another group means all its"
             " members.",
             extra={**PER_DIAGRAM, READ: read_lists},
         ),
@@ -65,8 +65,8 @@ class Author(OptionGroup, frozen=True, kw_only=True):
     order: Annotated[
         dict[str, list[str]] | None,
         Meta(
-            description="The order of nodes that stand side by side in a container, from left to right:"
-            " `{attention: [query, key, value]}`. The model's class stands for the outermost container.",
+            description="The order of nodes that are side by side in a container, from left to right:"
+            " `{attention: [query, key, value]}`. The model's class means the outermost container.",
             extra={**PER_DIAGRAM, READ: read_lists},
         ),
     ] = None
@@ -74,7 +74,7 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         dict[str, Literal["row", "column", "grid"]] | None,
         Meta(
             description="How the direct children of a container are arranged, by pattern: `row`, `column` or `grid`:"
-            " `{'*.experts': grid}`. The model's class stands for the outermost container.",
+            " `{'*.experts': grid}`. The model's class means the outermost container.",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
@@ -82,8 +82,8 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         dict[str, Literal["start", "center", "end"]] | None,
         Meta(
             description="How the direct children of a container line up, by pattern, `{'*.experts': start}`: nodes that"
-            " stand side by side by their tops (`start`), middles (`center`) or bottoms (`end`); nodes that `arrange`"
-            " stacks by their left edges, middles or right edges. The model's class stands for the outermost"
+            " are side by side by their tops (`start`), middles (`center`) or bottoms (`end`); nodes that `arrange`"
+            " stacks by their left edges, middles or right edges. The model's class means the outermost"
             " container.",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
@@ -101,9 +101,7 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         Meta(
             description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
             " links, with a text for readers who can't see them: `{stem: {image: filters.png, alt: Sixteen edge"
-            " filters}}`, or just `{stem: filters.png}`. Instead of a file, name a function such as"
-            " `mypkg.docs:attention_map` that makes the image from the model, its inputs and its outputs."
-            " Readers can open it in full size.",
+            " filters}}`, or just `{stem: filters.png}`. Readers can open it in full size.",
             extra={**PER_DIAGRAM, READ: read_embedded},
         ),
     ] = None

@@ -1,8 +1,7 @@
-"""Options that say what is traced: the model, what it is called with, and where it runs."""
+"""Options of the trace: the model, its arguments and inputs, and where it runs."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
@@ -11,12 +10,12 @@ from msgspec import Meta
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary
 
-__all__ = ["Call", "Limits", "RecordedCall", "is_function", "is_graph_file", "package_of"]
+__all__ = ["Call", "Limits", "RecordedCall", "is_graph_file", "package_of"]
 
 _TIMEOUT = 300.0
 _MEMORY = 4.0
 _MAXIMUM = 10.0**6
-"""Upper bound of timeout (s) and memory (GB) that the interfaces of all operating systems accept."""
+"""The maximum timeout (s) and memory (GB) that all operating systems accept."""
 _Positive = Annotated[float, Meta(gt=0)]
 _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
 
@@ -118,7 +117,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):
-    """Where the model runs, and its limits. A site can set them for all its diagrams."""
+    """Where the model runs, and its limits. A site can set them for all diagrams."""
 
     timeout: Annotated[
         _Positive | None,
@@ -160,14 +159,8 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
 
 
 def package_of(path: str) -> str:
-    """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
+    """Return the outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
-
-
-def is_function(name: str) -> bool:
-    """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``; else it is a file."""
-    is_file = name.lower().endswith((".png", ".jpg", ".jpeg", ".svg"))
-    return not is_file and re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
 
 
 def is_graph_file(model: object) -> TypeGuard[str]:

@@ -1,4 +1,4 @@
-"""The field ``:model-graph:`` of docstrings: requests or refuses the diagram of a class, and gives its options."""
+"""The field ``:model-graph:`` of docstrings, which requests or refuses the diagram of a class, with its options."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Any
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import read_yaml
 
-__all__ = ["asked_options", "without_field"]
+__all__ = ["read_field", "split_field"]
 
 _FIELD = re.compile(
     r"^(?P<indent>[ \t]*):model-graph:(?![^ \t\n])[ \t]*(?P<text>.*(\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE
 )
 
 
-def without_field(docstring: str) -> tuple[str | None, str]:
-    """The field's text, None without a field, and the docstring without it."""
+def split_field(docstring: str) -> tuple[str | None, str]:
+    """Return the field's text, or None if there is no field, and the docstring without it."""
     field = _FIELD.search(docstring)
     if field is None:
         return None, docstring
     return " ".join(field["text"].split()), docstring[: field.start()] + docstring[field.end() :].removeprefix("\n")
 
 
-def asked_options(field: str) -> dict[str, Any] | None:
-    """The options in a field.
+def read_field(field: str) -> dict[str, Any] | None:
+    """Read the options in a field.
 
     Args:
         field: Its text: nothing, ``false``, or options as a YAML map.
 
     Returns:
-        Option name → value; None where the field refuses a diagram.
+        Values by option name; None if the field refuses a diagram.
 
     Raises:
-        ModelDiagramsError: if it is none of these.
+        ModelDiagramsError: for any other text.
     """
     try:
         found = read_yaml(field)

@@ -1,4 +1,4 @@
-"""Options of a diagram on its page, of comparisons, and of tours."""
+"""Options of figures, comparisons and tours."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Figure(OptionGroup, frozen=True, kw_only=True):
     alt: Annotated[
         str | None,
         Meta(
-            description="Text for readers who can't see the picture; by default made from the graph.",
+            description="Text for readers who can't see the picture; by default generated from the graph.",
             extra=PER_DIAGRAM,
         ),
     ] = None
@@ -88,7 +88,7 @@ class Figure(OptionGroup, frozen=True, kw_only=True):
 
 
 class Compare(OptionGroup, frozen=True, kw_only=True):
-    """The versions of the model that `model-diff` compares; other diagrams do not have these options."""
+    """The versions of the model that `model-diff` compares; only for such diagrams."""
 
     before: Annotated[
         str | None,
@@ -106,7 +106,7 @@ class Compare(OptionGroup, frozen=True, kw_only=True):
 
 
 class Tour(OptionGroup, frozen=True, kw_only=True):
-    """The steps of a `model-tour`; other diagrams have none."""
+    """The steps of a `model-tour`; only for tours."""
 
     steps: Annotated[
         Annotated[list[Step], Meta(max_length=LONGEST_TOUR)] | None,

@@ -1,4 +1,4 @@
-"""Options as hosts find them → `Options`. Everything here follows from the declarations in `options.py`."""
+"""Parses the options that hosts find. Everything here is derived from the declarations in `options.py`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
-from modeldiagrams.options.options import Options, View
+from modeldiagrams.options.options import GROUPS, Options, View
 from modeldiagrams.options.reading import read_yaml
-from modeldiagrams.options.suggestions import suggestion, unknown
-from modeldiagrams.options.wording import expected
+from modeldiagrams.options.suggestions import explain_unknown, suggest
+from modeldiagrams.options.wording import describe_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,7 @@ __all__ = [
     "parse_view",
 ]
 
-# msgspec shows other threads what it learns of a class before it has learnt all (seen in 0.22), so it learns here,
-# while one thread imports this
+# makes msgspec inspect these types in one thread, see `decodable`
 msgspec.json.Decoder(tuple[Options, View])
 _NOT_ENCODABLE = (TypeError, ValueError, OverflowError, RecursionError)
 
@@ -36,25 +35,25 @@ _NOT_ENCODABLE = (TypeError, ValueError, OverflowError, RecursionError)
 class _Declaration(NamedTuple):
     group: type[msgspec.Struct]
     field: str
-    """Of `Options`, where the group is."""
+    """The field of `Options` with the group."""
     type: Any
     meta: msgspec.Meta
     is_flag: bool
     is_text: bool
-    """Whether values are taken as written; all others are YAML where a host only has text."""
+    """Whether a text is the value itself; for other options, it is YAML."""
 
 
-def _declarations() -> dict[str, _Declaration]:
-    """Option name as authors write it → its declaration, in order."""
+def _collect_declarations() -> dict[str, _Declaration]:
+    """Collect the declarations of options by the names that authors write, in order."""
     return {
-        field.encode_name: _declaration(group, field)
-        for group in msgspec.structs.fields(Options)
+        field.encode_name: _declare(group, field)
+        for group in GROUPS
         for field in msgspec.structs.fields(group.type)
         if get_origin(field.type) is Annotated
     }
 
 
-def _declaration(group: msgspec.structs.FieldInfo, field: msgspec.structs.FieldInfo) -> _Declaration:
+def _declare(group: msgspec.structs.FieldInfo, field: msgspec.structs.FieldInfo) -> _Declaration:
     return _Declaration(
         group.type,
         group.name,
@@ -73,34 +72,34 @@ def _is_text(type_: Any) -> bool:
     return type_ is str or get_origin(type_) is Literal
 
 
-_DECLARED = _declarations()
+_DECLARED = _collect_declarations()
 
 
 def option_names(*groups: type[msgspec.Struct]) -> list[str]:
-    """Names of the options in some of the structs, as authors write them; by default of all options."""
+    """Return the names of the options in some structs, as authors write them; by default of all options."""
     return [name for name, declared in _DECLARED.items() if not groups or declared.group in groups]
 
 
 def option_help() -> dict[str, str]:
-    """Option name → its documentation, in the order of declaration."""
+    """Return the help of all options by name, in the order of declaration."""
     return {name: declared.meta.description or "" for name, declared in _DECLARED.items()}
 
 
 def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Options:
-    """Read options as a host found them.
+    """Parse options as a host found them.
 
     Args:
-        values: Option name → value. A string for an option that is not text is read as YAML, so ``"[1, 4]"`` and
-            ``[1, 4]`` are the same.
-        defaults: Values for options that `values` does not mention, e.g. a site's configuration.
+        values: Values by option name. A string for an option that is not text is parsed as YAML, so ``"[1, 4]"`` and
+            ``[1, 4]`` are equivalent.
+        defaults: Values for options missing in `values`, for example from a site's configuration.
 
     Returns:
-        The options, checked.
+        The checked options.
 
     Raises:
-        OptionError: naming the first option that is unknown or not of the expected form, and what is expected.
+        OptionError: for the first option that is unknown or has an invalid value, with the expected form.
     """
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, Any] = {"site": [name for name in defaults or {} if name not in values]}
     for name, value in {**(defaults or {}), **values}.items():
         plain = parse_option(name, value)
         groups.setdefault(_DECLARED[name].field, {})[name] = plain
@@ -110,10 +109,10 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
 
 
 def parse_view(values: Mapping[str, Any]) -> View:
-    """Read the ``**view`` keywords of the Python API.
+    """Parse the ``**view`` keywords of the Python API.
 
     Raises:
-        OptionError: for a keyword that is not a field of `View`, or a value that is not of the expected form.
+        OptionError: for a keyword that is not a field of `View`, or an invalid value.
     """
     for name in values:
         if name not in View.__struct_fields__:
@@ -122,26 +121,26 @@ def parse_view(values: Mapping[str, Any]) -> View:
 
 
 def parse_option(name: str, value: Any) -> Any:
-    """Read one option as a host found it.
+    """Parse one option as a host found it.
 
     Returns:
-        Its value as plain data.
+        The value as plain data.
 
     Raises:
-        OptionError: if there is no such option, or the value is not of the form it expects.
+        OptionError: if the option is unknown or the value invalid.
     """
     declared = _DECLARED.get(name)
     if declared is None:
-        raise OptionError(str(name), unknown(str(name), _DECLARED))
+        raise OptionError(str(name), explain_unknown(str(name), _DECLARED))
     try:
-        plain = _plain(declared, value)
+        plain = _to_plain(declared, value)
         msgspec.convert(plain, declared.type)
-        # messages to the worker can't hold integers of more than 64 bits, lone surrogates and endless lists
+        # messages to the worker can't contain integers of more than 64 bits, lone surrogates and endless lists
         msgspec.msgpack.encode(plain)
     except msgspec.ValidationError as error:
-        raise _rejected(name, declared, value, f"expected {expected(declared.type)}") from error
+        raise _reject(name, declared, value, f"expected {describe_type(declared.type)}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
-        raise _rejected(name, declared, value, str(error)) from error
+        raise _reject(name, declared, value, str(error)) from error
     return plain
 
 
@@ -149,7 +148,7 @@ def check_defaults(defaults: object) -> None:
     """Check a site's defaults once, so that a mistake there is not reported for every diagram.
 
     Raises:
-        ModelDiagramsError: naming the first wrong one.
+        ModelDiagramsError: for the first invalid default.
     """
     if not isinstance(defaults, dict):
         raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
@@ -160,14 +159,14 @@ def check_defaults(defaults: object) -> None:
         parse_option(name, value)
 
 
-def _rejected(name: str, declared: _Declaration, value: Any, reason: str) -> OptionError:
-    end = suggestion(name, value, functools.partial(_is_taken, declared))
+def _reject(name: str, declared: _Declaration, value: Any, reason: str) -> OptionError:
+    end = suggest(name, value, functools.partial(_is_valid, declared))
     return OptionError(name, f"{reason}, got {value!r}{end} {declared.meta.description}")
 
 
-def _is_taken(declared: _Declaration, text: str) -> bool:
+def _is_valid(declared: _Declaration, text: str) -> bool:
     try:
-        plain = _plain(declared, text)
+        plain = _to_plain(declared, text)
         msgspec.convert(plain, declared.type)
         msgspec.msgpack.encode(plain)
     except (msgspec.ValidationError, ModelDiagramsError, *_NOT_ENCODABLE):
@@ -175,12 +174,12 @@ def _is_taken(declared: _Declaration, text: str) -> bool:
     return True
 
 
-def _plain(declared: _Declaration, value: Any) -> Any:
+def _to_plain(declared: _Declaration, value: Any) -> Any:
     if declared.is_flag and (value is None or value == ""):
         return True  # a flag needs no value
     if declared.meta.extra and READ in declared.meta.extra:
         return declared.meta.extra[READ](value)
     if declared.is_text:
-        # YAML reads `width: 640` and `name: 3` as numbers, which are meant as text
+        # YAML reads the text in `width: 640` and `name: 3` as numbers
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
     return read_yaml(value) if isinstance(value, str) else value

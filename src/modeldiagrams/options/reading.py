@@ -1,4 +1,4 @@
-"""Option values as text ⇄ plain data; hosts often only have text."""
+"""Reads option values from text, which is often all that hosts have, and writes them as YAML."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ __all__ = [
 ]
 
 PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
-"""Width and height in CSS pixels of a sheet of paper without its margins of one inch."""
+"""Width and height of paper in CSS pixels, without margins of one inch."""
 
 _Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
 _READ_OTHERWISE = frozenset("\t\ufeff\x85\u2028\u2029|>?")
-"""Characters of which PyYAML's two loaders differ."""
+"""Characters that PyYAML's two loaders treat differently."""
 _NESTING = "[{-:"
-"""A text has as many levels at most as these characters."""
+"""A text has at most as many levels as it has of these characters."""
 _MOST_NESTED = 200
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _LONGEST_LINE = 80
@@ -47,31 +47,31 @@ _INDENTATION = (
     "expected <block end>, but found '<block mapping start>'",
     "expected the indentation of the lines above",
 )
-"""What PyYAML says, and what it means."""
+"""A message of PyYAML, and a clearer one."""
 
 _BARE_PATTERN = re.compile(r"(?:^|[{\[,\n-])\s*([\w.*?]*[*?][\w.*?]*)\s*(?=[:,\]}]|$)", re.MULTILINE)
-"""A pattern without quotes in a map or list: ``*`` begins an alias there, and ``?`` a key."""
+"""A pattern without quotes in a map or list, where ``*`` begins an alias, and ``?`` a key."""
 
 
 def read_yaml(text: str) -> Any:
-    """Read YAML.
+    """Parse YAML.
 
     Raises:
         ModelDiagramsError: if it is not YAML, with the reason and the line.
     """
     try:
-        return copy.deepcopy(_loaded(text))
+        return copy.deepcopy(_load_cached(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).replace("but got '<stream end>'", "but it ends there")
-        # the messages that quote it end with ", got …" themselves
+        # messages that quote it end with ", got …"
         reason = reason.replace(*_INDENTATION).replace("but got", "but found")
         pattern = _BARE_PATTERN.search(text)
         hint = f"; a pattern needs quotes, '{pattern[1]}'" if pattern else ""
-        raise ModelDiagramsError(f"is not valid YAML{_location(error, text)}: {reason}{hint}") from error
+        raise ModelDiagramsError(f"is not valid YAML{_locate_error(error, text)}: {reason}{hint}") from error
 
 
 def read_body(text: str) -> dict[str, Any]:
-    """Read the lines of a directive or a fence: YAML of options, or one line that names the model.
+    """Parse the body of a directive or fence: options as YAML, or one line that names the model.
 
     Raises:
         ModelDiagramsError: if they are neither.
@@ -79,7 +79,7 @@ def read_body(text: str) -> dict[str, Any]:
     try:
         body = read_yaml(text)
     except ModelDiagramsError as error:
-        raise ModelDiagramsError(f"the body: {error}{_bare_model(text)}") from error
+        raise ModelDiagramsError(f"the body: {error}{_suggest_model_key(text)}") from error
     if body is None:
         return {}
     if isinstance(body, str) and len(body.split()) == 1:
@@ -91,15 +91,15 @@ def read_body(text: str) -> dict[str, Any]:
     )
 
 
-def _bare_model(text: str) -> str:
-    """For options below a line that only names the model."""
+def _suggest_model_key(text: str) -> str:
+    """Explain how to write options below a line that only names the model."""
     first, _, options = text.strip().partition("\n")
     is_bare = options and re.fullmatch(r"[\w.:/-]+", first.strip())
-    return f"; with options below it, the model is one, too: `model: {first.strip()}`" if is_bare else ""
+    return f"; if options follow, the model needs a key too: `model: {first.strip()}`" if is_bare else ""
 
 
-def _location(error: Exception, text: str) -> str:
-    """The line, and of several what it says; of a bracket that is never closed, the line where it opens."""
+def _locate_error(error: Exception, text: str) -> str:
+    """Describe the line of an error in several lines; for an unclosed bracket, the line where it opens."""
     lines = _LINE_BREAK.split(text)
     is_open = "flow" in str(getattr(error, "context", ""))
     mark = getattr(error, "context_mark" if is_open else "problem_mark", None)
@@ -109,17 +109,16 @@ def _location(error: Exception, text: str) -> str:
     return f" (line {mark.line + 1}, `{written[:_LONGEST_LINE]}{'…' * (len(written) > _LONGEST_LINE)}`)"
 
 
-@lru_cache(maxsize=1024)
-def _loaded(text: str) -> Any:
-    """A build reads most texts several times."""
+@lru_cache(maxsize=1024)  # a build parses most texts several times
+def _load_cached(text: str) -> Any:
     if not _READ_OTHERWISE.intersection(text) and sum(map(text.count, _NESTING)) <= _MOST_NESTED:
-        with contextlib.suppress(yaml.YAMLError):  # the other loader says what is wrong
+        with contextlib.suppress(yaml.YAMLError):  # the other loader has better messages
             return yaml.load(text, _FastLoader)  # noqa: S506  (a safe loader)
     return yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
 
 
-class _KeysOnce(yaml.constructor.SafeConstructor):
-    """Refuses a map that has a key twice, of which the last would count."""
+class _UniqueKeys(yaml.constructor.SafeConstructor):
+    """Refuses maps with duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
         seen = set[str]()
@@ -132,25 +131,25 @@ class _KeysOnce(yaml.constructor.SafeConstructor):
         return super().construct_mapping(node, deep)
 
 
-class _Loader(_KeysOnce, yaml.SafeLoader):
+class _Loader(_UniqueKeys, yaml.SafeLoader):
     """Written in Python."""
 
 
-class _FastLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Written in C, where PyYAML has that; deep nesting overflows its stack and ends the process."""
+class _FastLoader(_UniqueKeys, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Written in C if available; deep nesting would overflow its stack and crash the process."""
 
 
 def yaml_line(value: Any) -> str:
-    """Plain data as YAML on one line."""
+    """Format plain data as YAML on one line."""
     written = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
     return written.removesuffix("\n").removesuffix("\n...").strip()
 
 
 def read_model(value: Any) -> Any:
-    """The text as it is.
+    """Return the text unchanged.
 
     Raises:
-        ModelDiagramsError: for several lines: Sphinx takes a line without its first colon as a part of the name.
+        ModelDiagramsError: for several lines, because Sphinx adds an option without its first colon to the name.
     """
     if isinstance(value, str) and "\n" in value.strip():
         option = value.strip().split("\n")[1].strip(": ")
@@ -159,25 +158,25 @@ def read_model(value: Any) -> Any:
 
 
 def read_patterns(value: Any) -> Any:
-    """``a.b, *.c`` → ``["a.b", "*.c"]``; patterns need no quotes, though in YAML a leading ``*`` is an alias."""
-    return _items(value, "[]") if isinstance(value, str) else value
+    """Read ``a.b, *.c`` as ``["a.b", "*.c"]``; patterns need no quotes, although ``*`` begins an alias in YAML."""
+    return _split_items(value, "[]") if isinstance(value, str) else value
 
 
 def read_shapes(value: Any) -> Any:
-    """``columns`` → ``["columns"]``; ``none`` stays."""
+    """Read ``columns`` as ``["columns"]``; ``none`` is kept."""
     return value if value == "none" else read_patterns(value)
 
 
 def read_directions(value: Any) -> Any:
-    """``*: TB, *.attention: LR`` → a dict; as with patterns, without quotes."""
+    """Read ``*: TB, *.attention: LR`` as a dict; like patterns, without quotes."""
     if not isinstance(value, str) or ":" not in value:
         return value
-    pairs = (item.partition(":") for item in _items(value, "{}"))
-    return {_unquoted(pattern): _unquoted(direction) for pattern, _, direction in pairs}
+    pairs = (item.partition(":") for item in _split_items(value, "{}"))
+    return {_unquote(pattern): _unquote(direction) for pattern, _, direction in pairs}
 
 
 def read_map(value: Any) -> Any:
-    """``{a.b: Encoder}`` → a dict of text, also where YAML reads names or values as numbers."""
+    """Read ``{a.b: Encoder}`` as a dict of text, even if YAML reads names or values as numbers."""
     value = read_yaml(value) if isinstance(value, str) else value
     if not isinstance(value, dict):
         return value
@@ -185,13 +184,13 @@ def read_map(value: Any) -> Any:
 
 
 def read_lists(value: Any) -> Any:
-    """A dict whose values are lists of patterns; also as text."""
+    """Read a dict whose values are lists of patterns; it may be text."""
     value = read_map(value)
     return {name: read_patterns(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def read_embedded(value: Any) -> Any:
-    """A dict of images: a text names one, a dict has it as its `image`; also as text."""
+    """Read a dict of images, each a text or a dict with the key `image`; it may be text."""
     value = read_map(value)
     if not isinstance(value, dict):
         return value
@@ -204,7 +203,7 @@ def read_embedded(value: Any) -> Any:
 
 
 def read_page(value: Any) -> Any:
-    """A page by its name, or by its width and height in CSS pixels; also as text."""
+    """Read a page by name, or by width and height in CSS pixels; it may be text."""
     if isinstance(value, str):
         value = PAGES.get(value.lower()) or read_yaml(value)
     try:
@@ -214,10 +213,10 @@ def read_page(value: Any) -> Any:
 
 
 def read_vocabulary(value: Any) -> Any:
-    """A map from kinds to names and their values; the names are regular expressions.
+    """Read a map from kinds to names and their values; names are regular expressions.
 
     Raises:
-        ModelDiagramsError: if one of them is none.
+        ModelDiagramsError: for an unknown kind or an invalid regular expression.
     """
     value = read_yaml(value) if isinstance(value, str) else value
     kinds = ("arguments", "inputs")
@@ -229,25 +228,25 @@ def read_vocabulary(value: Any) -> Any:
             re.compile(str(name))
         except re.error as error:
             raise ModelDiagramsError(
-                f"expected regular expressions for names, but {name!r} is none: {error}"
+                f"expected regular expressions for names, but {name!r} is invalid: {error}"
             ) from error
     return value
 
 
 def read_versions(value: Any) -> Any:
-    """The address of a list, or a map from versions to addresses, as in ``{'1.1': ../1.1/}``; also as text."""
+    """Read the address of a list, or a map from versions to addresses such as ``{'1.1': ../1.1/}``."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = read_yaml(value)
     # YAML reads 1.1 as a number
     return {str(name): address for name, address in value.items()} if isinstance(value, dict) else value
 
 
-def _items(text: str, brackets: str) -> list[str]:
+def _split_items(text: str, brackets: str) -> list[str]:
     text = text.strip()
     if text.startswith(brackets[0]):
         text = text[1:].removesuffix(brackets[1])
-    return [item for part in text.split(",") if (item := _unquoted(part))]
+    return [item for part in text.split(",") if (item := _unquote(part))]
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text.strip(" '\"\n")

@@ -1,4 +1,4 @@
-"""What a site can say about all its diagrams: one declaration for all hosts."""
+"""The settings of a site, declared once for all hosts."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, SettingError
 from modeldiagrams.options.options import Limits
-from modeldiagrams.options.palette import palette_variables, read_palette
+from modeldiagrams.options.palette import list_palette_variables, read_palette
 from modeldiagrams.options.parsing import check_defaults
-from modeldiagrams.options.wording import expected
+from modeldiagrams.options.wording import describe_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CACHE", "FORGES", "Settings", "parse_settings", "setting_help", "style_rule", "with_repository"]
+__all__ = ["CACHE", "FORGES", "Settings", "add_repository", "format_style_rule", "parse_settings", "setting_help"]
 
 SNAPSHOTS = "model-graphs"
-"""Default folder of snapshots, beside `conf.py` or `mkdocs.yml`."""
+"""Default folder of snapshots, next to `conf.py` or `mkdocs.yml`."""
 CALLS = "model-calls.yaml"
 """The file of recorded calls, next to `conf.py` or `mkdocs.yml`."""
 
 CACHE = ".cache/modeldiagrams"
-"""Default folder of the cache, in the same place: so all builds of a documentation share it, those of commands too."""
+"""Default folder of the cache, also next to them, so that all builds and commands of a documentation share it."""
 
 _PROPERTY = re.compile(r"--mg-[a-z0-9-]+")
 _UNSAFE_VALUE = re.compile(r"[;{}<>]")
@@ -37,11 +37,9 @@ FORGES = {
     "gitlab.com": "{url}/-/blob/HEAD/{{path}}#L{{line}}",
     "bitbucket.org": "{url}/src/HEAD/{{path}}#lines-{{line}}",
 }
-"""Host → URL of a line of source."""
-
-
+"""The URL of a source line, by host."""
 _Links = str | dict[str, str] | None
-"""Without a pattern: with msgspec 0.22 a union of a map and text with a pattern ends the process."""
+"""Has no pattern, because msgspec 0.22 crashes on a union of a map and a text with a pattern."""
 
 _URL = re.compile(r"https?://[^\s{}]+")
 _TEMPLATE = re.compile(r"https?://\S*\{path\}\S*")
@@ -57,8 +55,8 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     on_error: Annotated[
         Literal["warn", "placeholder", "raise"],
         msgspec.Meta(
-            description="What happens if a diagram has a problem: a note on the page and a warning (`warn`), the"
-            " note alone (`placeholder`), or the end of the build (`raise`)."
+            description="What happens if a diagram has a problem: a note on the page and a warning (`warn`), only the"
+            " note (`placeholder`), or the end of the build (`raise`)."
         ),
     ] = "warn"
     cache_dir: Annotated[
@@ -104,39 +102,39 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def variables(self) -> dict[str, str]:
-        """All CSS custom properties: those of the palette, unless the site writes others for pages."""
-        return palette_variables(read_palette(self.defaults.get("palette"))) | self.css_variables
+        """All CSS custom properties: those of the palette, unless the site overrides them for pages."""
+        return list_palette_variables(read_palette(self.defaults.get("palette"))) | self.css_variables
 
     @property
     def options(self) -> dict[str, Any]:
-        """Values for options that a diagram does not mention."""
+        """The values of options that a diagram doesn't set."""
         limits = {name: value for name in Limits.__struct_fields__ if (value := getattr(self, name)) is not None}
         return limits | self.defaults
 
 
 def parse_settings(values: Mapping[str, Any]) -> Settings:
-    """Read a site's settings as its host found them.
+    """Parse a site's settings as its host found them.
 
     Args:
-        values: Setting name → value.
+        values: Values by setting name.
 
     Returns:
-        The settings, checked.
+        The checked settings.
 
     Raises:
-        SettingError: naming the first setting that is wrong, and what is expected.
+        SettingError: for the first invalid setting, with the expected form.
     """
     plain: dict[str, Any] = {}
     for name, value in values.items():
         if name not in _types():
             raise SettingError(name, f"no such setting; expected one of {', '.join(_types())}")
         try:
-            # hosts also pass paths, and text from a command line
+            # hosts also pass paths, and text from the command line
             text = os.fspath(value) if isinstance(value, os.PathLike) else value
             plain[name] = msgspec.convert(text, _types()[name], strict=False)
         except msgspec.ValidationError as error:
             raise SettingError(
-                name, f"expected {expected(_types()[name])}, got {value!r}. {setting_help()[name]}"
+                name, f"expected {describe_type(_types()[name])}, got {value!r}. {setting_help()[name]}"
             ) from error
     settings = Settings(**plain)
     try:
@@ -158,22 +156,22 @@ def _check_styles(settings: Settings) -> None:
 
 def _check_links(settings: Settings) -> None:
     for name, pattern in (("repository_url", _URL), ("source_link", _TEMPLATE)):
-        for url in _values(getattr(settings, name)):
+        for url in _list_urls(getattr(settings, name)):
             if not pattern.fullmatch(url):
                 raise SettingError(name, f"got {url!r}. {setting_help()[name]}")
-    for url in _values(settings.repository_url):
+    for url in _list_urls(settings.repository_url):
         host = urlsplit(url).hostname
         if host not in FORGES and not isinstance(settings.source_link, str):
             known = ", ".join(FORGES)
             raise SettingError("repository_url", f"expected one of {known}, got {host}; write `source_link` instead")
 
 
-def _values(links: _Links) -> list[str]:
+def _list_urls(links: _Links) -> list[str]:
     return list(links.values()) if isinstance(links, dict) else [links] if links else []
 
 
-def with_repository(settings: Settings, url: str | None) -> Settings:
-    """The settings, completed by the repository that the site names elsewhere if it is on a known host."""
+def add_repository(settings: Settings, url: str | None) -> Settings:
+    """Add the repository that the site names elsewhere, if its host is known."""
     if not url or settings.source_link or settings.repository_url:
         return settings
     try:
@@ -184,12 +182,12 @@ def with_repository(settings: Settings, url: str | None) -> Settings:
 
 @functools.cache
 def _types() -> dict[str, Any]:
-    """Setting → type, cached because evaluating annotations is slow and hosts parse settings for every diagram."""
+    """Return types by setting; cached, because evaluating annotations is slow and hosts parse settings often."""
     return {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
 def setting_help() -> dict[str, str]:
-    """Setting name → its documentation, in the order of declaration."""
+    """Return the help of all settings by name, in the order of declaration."""
     return {
         name: f"Default of the option `{name}`."
         if name in Limits.__struct_fields__
@@ -198,8 +196,8 @@ def setting_help() -> dict[str, str]:
     }
 
 
-def style_rule(variables: Mapping[str, str], selector: str = "model-graph") -> str:
-    """CSS custom properties as one rule, to append to the viewer's style sheet."""
+def format_style_rule(variables: Mapping[str, str], selector: str = "model-graph") -> str:
+    """Format CSS custom properties as one rule, to append to the viewer's style sheet."""
     if not variables:
         return ""
     return "".join([f"\n{selector}{{", *(f"{name}:{value};" for name, value in sorted(variables.items())), "}\n"])

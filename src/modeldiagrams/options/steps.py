@@ -1,4 +1,4 @@
-"""What the steps of a tour show of a model; their prose is the documentation tool's."""
+"""The options of a tour's steps: what the picture shows. Their prose belongs to the documentation tool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.reading import read_patterns, read_yaml
-from modeldiagrams.options.wording import expected
+from modeldiagrams.options.wording import describe_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_TOUR", "Step", "parse_step", "read_steps", "step_help"]
 
 LONGEST_TOUR = 99
-"""Steps."""
+"""The maximum number of steps."""
 
 _Patterns = list[str] | None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the picture shows during a step; every step starts from the tour's own picture."""
+    """The picture's state during a step; every step starts from the tour's own picture."""
 
     open: Annotated[
         _Patterns,
@@ -56,23 +56,23 @@ _DECLARED = {field.name: get_args(field.type) for field in msgspec.structs.field
 
 
 def step_help() -> dict[str, str]:
-    """Option of a step → its documentation."""
+    """Return the help of a step's options by name."""
     return {name: meta.description or "" for name, (_, meta) in _DECLARED.items()}
 
 
 def parse_step(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the options of one step as a host found them.
+    """Parse the options of one step as a host found them.
 
     Returns:
-        Plain data of a `Step`.
+        The plain data of a `Step`.
 
     Raises:
-        OptionError: naming the first option that is unknown or not of the expected form, and what is expected.
+        OptionError: for the first option that is unknown or has an invalid value, with the expected form.
     """
-    return {name: _read(name, value) for name, value in values.items()}
+    return {name: _parse_option(name, value) for name, value in values.items()}
 
 
-def _read(name: str, value: Any) -> Any:
+def _parse_option(name: str, value: Any) -> Any:
     if name not in _DECLARED:
         near = difflib.get_close_matches(str(name), _DECLARED, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"a step has {', '.join(_DECLARED)}"
@@ -82,14 +82,14 @@ def _read(name: str, value: Any) -> Any:
     try:
         return msgspec.convert(plain, type_)
     except msgspec.ValidationError as error:
-        raise OptionError(name, f"expected {expected(type_)}, got {value!r}. {meta.description}") from error
+        raise OptionError(name, f"expected {describe_type(type_)}, got {value!r}. {meta.description}") from error
 
 
 def read_steps(value: Any) -> Any:
-    """A list of maps; also as text.
+    """Read a list of maps; it may be text.
 
     Raises:
-        ModelDiagramsError: naming the step that is wrong.
+        ModelDiagramsError: for the first invalid step.
     """
     steps = read_yaml(value) if isinstance(value, str) else value
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):

@@ -1,4 +1,4 @@
-"""What an author may have meant by an option that there is not, or a value that an option does not take."""
+"""Suggests what an author may have meant by an unknown option or an invalid value."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-__all__ = ["COMMAND_LINE", "SITE", "suggestion", "unknown"]
+__all__ = ["COMMAND_LINE", "SITE", "explain_unknown", "suggest"]
 
 _LIKE = 0.75
-"""How alike a misspelt name is: ``deph`` and ``depth``, not ``title`` and ``table``."""
+"""The similarity of a misspelt name: enough for ``deph`` and ``depth``, not for ``title`` and ``table``."""
 _ENTRY = frozenset({"dtype", "high", "low", "shape", "value"})
 COMMAND_LINE = frozenset({"explain", "flat", "force", "output", "theme"})
 """Options of `modeldiagrams trace` and `render` that diagrams in documentation don't have."""
 SITE = frozenset(
     ["defaults", "on_error", "cache_dir", "snapshots", "static_only", "repository_url", "source_link", "css_variables"]
 )
-"""Settings of a site that are no options of a diagram."""
+"""Settings of a site that are not options of a diagram."""
 _OTHER_WORDS = {
     "alt": ("alternative", "alt-text", "alt_text"),
     "caption": ("title", "description"),
@@ -32,15 +32,15 @@ _OTHER_WORDS = {
     "name": ("id", "label", "anchor"),
     "table": ("summary", "col_names"),
 }
-"""Option → what others call it: Sphinx, Graphviz, and tools that draw or list models."""
+"""Names of options in Sphinx, Graphviz, and tools that draw or list models."""
 
 _ALL = frozenset({"all", "full", "inf", "max", "*", "-1"})
-"""As other tools, and programs, say that there is no limit."""
+"""Values that mean "no limit" in other tools."""
 _OTHER_FORM = {
     "args": (r"\{", "arguments by name are the option `kwargs`"),
     "kwargs": (r"\[", "arguments by position are the option `args`"),
 }
-"""Option → how the value of another one begins, and which that is."""
+"""The beginning of a value that belongs to another option, and which option that is."""
 _WORDS = {
     ("direction", "horizontal"): "LR",
     ("direction", "vertical"): "TB",
@@ -55,15 +55,15 @@ _UNITS: dict[str, dict[str, float]] = {
 
 _PAIR = re.compile(r"\b(\w+)\s*=\s*([^,=]+)")
 _DTYPE_AND_SHAPE = re.compile(r"([a-z]+\d+)\s*[\[(]([\d\s,]+)[\])]")
-"""``int64[1, 4]``, as many papers and libraries write tensors."""
+"""``int64[1, 4]``, the notation of many papers and libraries."""
 
 
-def unknown(name: str, known: Collection[str]) -> str:
-    """What to tell an author whose option there is not: which one was meant, or where it belongs.
+def explain_unknown(name: str, known: Collection[str]) -> str:
+    """Explain an unknown option: which one was meant, or where it belongs.
 
     Args:
-        name: As written.
-        known: Names of all options.
+        name: The name as written.
+        known: The names of all options.
     """
     plain = name.lower().replace("-", "_")
     if plain in _ENTRY:
@@ -77,13 +77,13 @@ def unknown(name: str, known: Collection[str]) -> str:
     return f"unknown; did you mean {near[0]!r}?" if near else f"unknown; known options: {', '.join(known)}"
 
 
-def suggestion(name: str, value: Any, is_taken: Callable[[str], bool]) -> str:
-    """The end of the sentence that rejects a value: a full stop, or ``; did you mean [1, 4]?``.
+def suggest(name: str, value: Any, is_valid: Callable[[str], bool]) -> str:
+    """Return the end of the sentence that rejects a value: a full stop, or ``; did you mean [1, 4]?``.
 
     Args:
-        name: Of the option.
-        value: That it does not take.
-        is_taken: Whether it takes a text.
+        name: The name of the option.
+        value: The invalid value.
+        is_valid: Whether a text is a valid value.
     """
     text = str(value).strip()
     if name == "depth" and text.lower() in _ALL:
@@ -92,15 +92,15 @@ def suggestion(name: str, value: Any, is_taken: Callable[[str], bool]) -> str:
         return f"; {other[1]}."
     if not isinstance(value, str):
         return "."
-    near = next(filter(is_taken, _variants(name, text)), None)
+    near = next(filter(is_valid, _iter_variants(name, text)), None)
     return f"; did you mean {near}?" if near else "."
 
 
-def _variants(name: str, text: str) -> Iterator[str]:
+def _iter_variants(name: str, text: str) -> Iterator[str]:
     yield from (text.upper(), text.lower())
     if word := _WORDS.get((name, text.lower())):
         yield word
-    if number := _without_unit(name, text):
+    if number := _convert_unit(name, text):
         yield number
     if name == "inputs" and (typed := _DTYPE_AND_SHAPE.fullmatch(text)):
         yield f"[{{shape: [{typed[2]}], dtype: {typed[1]}}}]"
@@ -115,8 +115,8 @@ def _variants(name: str, text: str) -> Iterator[str]:
         yield "{" + ", ".join(f"{key}: {one.strip()}" for key, one in pairs) + "}"
 
 
-def _without_unit(name: str, text: str) -> str | None:
-    """``5m`` → ``300`` for a time limit, ``4 GB`` → ``4`` for memory."""
+def _convert_unit(name: str, text: str) -> str | None:
+    """Convert ``5m`` to ``300`` for a time limit, ``4 GB`` to ``4`` for memory."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", text.lower())
     unit = _UNITS.get(name, {}).get(found[2]) if found else None
     return f"{float(found[1]) * unit:g}" if found and unit else None

@@ -1,4 +1,4 @@
-"""Options that say how a graph is shown at first."""
+"""Options of the initial view of a graph."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _Direction = Literal["TB", "LR"]
 
 
 class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
-    """How the graph is shown at first; the viewer chooses what is left out."""
+    """The initial view; the viewer chooses the values that are not given."""
 
     depth: Annotated[
         _Depth | None,
         Meta(
             description="Number of module levels that are expanded at first; by default as many as stay readable."
-            " Modules that `expand` selects are expanded, too."
+            " Modules that `expand` selects are expanded too."
         ),
     ] = None
     expand: Annotated[
@@ -59,6 +59,13 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
             " default; `false` shows the ops. A function with fewer than three visible ops is never a box."
         ),
     ] = None
+    layers: Annotated[
+        bool | None,
+        Meta(
+            description="Whether a convolution, its normalisation and its activation are one box, as by default;"
+            " `false` shows one box for each."
+        ),
+    ] = None
     fit: Annotated[
         tuple[float, float] | None,
         Meta(
@@ -82,8 +89,8 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
     edge_width: Annotated[
         Literal["bytes"] | None,
         Meta(
-            description="Width of edges: `bytes` makes them thicker the more their tensors hold, in four steps. By"
-            " default all are alike."
+            description="Width of edges: `bytes` makes them thicker for larger tensors, in four steps. By default"
+            " all have the same width."
         ),
     ] = None
     shapes: Annotated[

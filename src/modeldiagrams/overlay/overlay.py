@@ -109,6 +109,11 @@ class Overlay(_OverlayStruct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     images: tuple[Image, ...] = ()
 
+    @property
+    def group_names(self) -> list[str]:
+        """Names and ids of all groups."""
+        return [name for group in self.groups for name in (group.name, group.id)]
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Overlay:
         """Read an overlay file.

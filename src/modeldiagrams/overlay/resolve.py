@@ -228,20 +228,8 @@ class _Finder:
         if containers and any(path.startswith(f"{pattern}.") for path in paths):
             around = pattern.rpartition(".")[0] or short_name(self.graph.model.class_)
             return f"it contains modules but is not called, so it has no box; name the module around it: {around!r}"
-        near = nearest(pattern, [*_list_names(self.graph), *self._groups])
+        others = (name for names in self.graph.other_names.values() for name in names)
+        near = nearest(pattern, [*self.graph.call_names, *others, *self._groups])
         if near:
             return f"did you mean {near!r}?"
         return "write a path (`encoder.layers.0`), a class, the name of an op, or `*` in them"
-
-
-def _list_names(graph: Graph) -> dict[str, None]:
-    """Return all names that patterns may match, modules first."""
-    names: dict[str, None] = {}
-    for node in graph.nodes:
-        if isinstance(node, ModuleNode):
-            names |= dict.fromkeys((node.path, short_name(node.class_), node.class_))
-    for call in graph.functions.values():
-        names |= dict.fromkeys((call.name, call.function or call.name))
-    for others in graph.other_names.values():
-        names |= dict.fromkeys(others)
-    return names

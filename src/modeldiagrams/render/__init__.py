@@ -1,1 +1,1 @@
-"""From a graph to a picture: SVG, PNG and PDF, drawn by the viewer in an embedded V8."""
+"""Draws graphs as SVG, PNG and PDF with the viewer in an embedded V8."""

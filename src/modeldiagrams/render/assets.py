@@ -1,4 +1,4 @@
-"""The files of the built viewer (see ``hatch_build.py``)."""
+"""Finds the files of the built viewer (see ``hatch_build.py``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STATIC = Path(__file__).with_name("static")
 
 
 def asset(name: str) -> Path:
-    """The path of a built file, e.g. ``viz.js``.
+    """Return the path of a built file, for example ``viz.js``.
 
     Raises:
         RenderError: if the viewer has not been built.

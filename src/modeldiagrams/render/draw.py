@@ -1,4 +1,4 @@
-"""Graph → SVG: runs the built viewer in an embedded V8, so that a page ships the widget's own first frame."""
+"""Draws a graph as SVG with the built viewer in an embedded V8, so that pages contain the widget's first frame."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import file_digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.options.palette import palette_variables
+from modeldiagrams.options.palette import list_palette_variables
 from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
-from modeldiagrams.options.settings import style_rule
+from modeldiagrams.options.settings import format_style_rule
 from modeldiagrams.options.steps import Step  # noqa: TC001  (the same)
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.js_runtime import call
@@ -47,16 +47,16 @@ Theme = Literal["light", "dark"]
 
 
 class Flat(msgspec.Struct, frozen=True, kw_only=True):
-    """How a flat picture looks."""
+    """The style of a flat picture."""
 
     theme: Theme = "light"
     outlines: bool = True
-    """Whether text becomes shapes, which look the same everywhere. Otherwise it stays text in the font Inter, or in
-    another sans-serif font. Text with characters that Inter lacks, e.g. Chinese, always stays text."""
+    """Whether text becomes shapes, which look the same everywhere, or stays text in the font Inter or another
+    sans-serif font. Text with characters that Inter lacks, for example Chinese, always stays text."""
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """What a picture of a difference compares with."""
+    """The earlier graph in a picture of a difference."""
 
     graph: bytes
     """JSON text."""
@@ -65,46 +65,46 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Authored(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """What an author says about the nodes of a graph."""
+    """An author's annotations of nodes and steps of a tour."""
 
     overlay: bytes | None = None
     """JSON text."""
     steps: tuple[Step, ...] = ()
-    """Of a tour; each has a picture of its own, and a flat picture is that of the first."""
+    """The steps of a tour, each with its own picture; a flat picture shows the first."""
 
 
 Beside: TypeAlias = Earlier | Authored
-"""What a picture shows besides its graph."""
+"""Content of a picture in addition to its graph."""
 
 _MORE_STYLE = {type(None): (), Earlier: ("difference.css",), Authored: ("author.css",)}
 
 
 class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the outline: a module, repeats of one, or several modules that are repeated together."""
+    """A row of the outline: a module, repeats of one, or several modules that are repeated together."""
 
     parent: int | None
-    """Position of the row that it stands below; None at the top."""
+    """The index of the row above it in the hierarchy; None at the top."""
     id: str
-    """Of the first module call that it stands for."""
+    """The id of the first module call that it represents."""
     name: str
-    """As the row above knows it: ``layers.0–11``."""
+    """The name relative to its parent row: ``layers.0–11``."""
     class_: str = msgspec.field(name="class")
     """Empty for several modules."""
     times: int
     shared: bool = False
-    """Whether some of its calls are of one module, and so use the same weights."""
+    """Whether some of its calls share weights, because they are of the same module."""
     sets: int = 1
-    """How many modules, or modules that are repeated together, its calls are of."""
+    """How many modules, or groups of modules that repeat together, its calls are of."""
     renamed: str | None = None
-    """The name that the picture shows, where its author chose another one."""
+    """The author's name in the picture, if any."""
     hidden: bool = False
-    """Whether its author left it out of the picture."""
+    """Whether the author hides it in the picture."""
     notes: tuple[int, ...] = ()
-    """Numbers of its author's notes."""
+    """The numbers of the author's notes."""
 
     @property
     def remark(self) -> str:
-        """What its author changed or noted; empty if nothing."""
+        """The author's changes and notes; empty if there are none."""
         words = [
             f"shown as “{self.renamed}”" if self.renamed else "",
             "not in the picture" if self.hidden else "",
@@ -114,7 +114,7 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepPicture(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of a tour: what the widget shows, and a still picture of it."""
+    """A step of a tour: the widget's state, and a still picture."""
 
     svg: str
     width: float
@@ -124,15 +124,15 @@ class StepPicture(msgspec.Struct, frozen=True, kw_only=True):
     state: dict[str, Any]
     """As `Picture.state`."""
     focus: tuple[str, ...] = ()
-    """Ids of the visible nodes that the picture moves to."""
+    """The ids of visible nodes that the picture moves to."""
     lit: tuple[str, ...] = ()
-    """Ids of the visible nodes that stay bright."""
+    """The ids of visible nodes that stay bright."""
     lens: str | None = None
     unfound: Unmatched | None = None
     """The first option with patterns that match nothing."""
 
     def shown(self) -> dict[str, Any]:
-        """What the widget needs of it."""
+        """Return the data that the widget needs."""
         return {name: getattr(self, name) for name in ("state", "focus", "lit", "lens")}
 
 
@@ -147,13 +147,11 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     state: dict[str, Any]
     """The expansion the widget starts from, as plain JSON data."""
     rolled: dict[str, tuple[str, ...]] = {}
-    """Each rolled repeat by its ``data-run``: the ids of all that it stands for, repeat by repeat."""
+    """The ids that each rolled repeat represents, repeat by repeat, by its ``data-run``."""
     bundled: dict[str, tuple[str, ...]] = {}
-    """Each box such as "… 214 ops" by its id: the ids of all nodes that it stands for, also while it is open."""
+    """The ids of nodes that each box such as "… 214 ops" represents, by its id, even while it is open."""
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
-    unmatched: Unmatched | None = None
-    """The first option with patterns that match no module."""
     steps: tuple[StepPicture, ...] = ()
 
 
@@ -163,11 +161,11 @@ def render(
     """Draw a graph.
 
     Args:
-        graph: What to draw.
-        view: What is expanded, and in which direction it runs.
-        standalone: Whether the SVG is to carry its own style sheet, as an SVG file for browsers needs it.
-        flat: Set for programs that are no browser: every shape then has plain colours.
-        beside: What the picture shows besides the graph.
+        graph: The graph.
+        view: The initial view.
+        standalone: Whether the SVG contains its own style sheet, as needed for an SVG file for browsers.
+        flat: The style for programs other than browsers: every shape has plain colours.
+        beside: Content of the picture in addition to the graph.
 
     Returns:
         The picture.
@@ -189,11 +187,11 @@ def render_json(
     """Like `render`, from a graph's JSON text.
 
     Args:
-        graph: What to draw.
-        view: What is expanded, and in which direction it runs.
-        flat: Set for programs that are no browser.
-        state: What a reader made of it (`Picture.state`), instead of `view`.
-        beside: Set to draw what changed since an earlier graph, or what an author says about nodes.
+        graph: The graph.
+        view: The initial view.
+        flat: The style for programs other than browsers.
+        state: A reader's state (`Picture.state`), instead of `view`.
+        beside: An earlier graph to compare with, or an author's annotations.
     """
     viewer = asset("static.js")
     if flat is not None:
@@ -206,7 +204,7 @@ def render_json(
 
 
 def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
-    """The outline of a graph that is not drawn.
+    """Return the outline of a graph without drawing it.
 
     Raises:
         RenderError: if the viewer fails, or was not built.
@@ -217,7 +215,7 @@ def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
 
 
 def difference_json(before: bytes, after: bytes) -> str:
-    """What changed between two graphs: JSON text → JSON text.
+    """Find what changed between two graphs, as JSON text.
 
     Raises:
         RenderError: if the viewer fails, or was not built.
@@ -226,7 +224,7 @@ def difference_json(before: bytes, after: bytes) -> str:
 
 
 def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside: Beside | None) -> str:
-    """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
+    """Encode the request, with patterns as pairs, because JavaScript moves keys like ``0`` to the front of objects."""
     plain = msgspec.structs.asdict(view)
     if isinstance(view.direction, dict):
         plain["direction"] = [*view.direction.items()]
@@ -247,25 +245,25 @@ def _load_fonts(viewer: Path) -> None:
 
 
 def fonts() -> tuple[Path, ...]:
-    """The font of flat pictures: regular and semibold."""
+    """Return the fonts of flat pictures: regular and semibold."""
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
 def with_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
-    """The picture with the style sheet inside its SVG; that of a difference, an overlay or a lens has more."""
+    """Add the style sheets to a picture's SVG; those of differences, overlays and lenses have more."""
     style = "".join(asset(name).read_text("utf-8") for name in _sheets(picture, beside))
-    style += style_rule(palette_variables(view.palette), ".mg-svg:root")
-    # CDATA: the style's `>` and `&` are XML otherwise
+    style += format_style_rule(list_palette_variables(view.palette), ".mg-svg:root")
+    # CDATA, because the style's `>` and `&` would be XML
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
 
 
 def _sheets(picture: Picture | StepPicture, beside: Beside | None) -> tuple[str, ...]:
-    """The style sheets of a picture."""
+    """Return the style sheets of a picture."""
     of_lens = ("lens.css",) if isinstance(picture, StepPicture) and picture.lens else ()
     return ("picture.css", *_MORE_STYLE[type(beside)], *of_lens)
 
 
 def viewer_digest() -> str:
-    """Hash of the code that draws: pictures of equal graphs, views and viewers are equal."""
+    """Return a hash of the viewer: equal graphs, views and viewers give equal pictures."""
     return file_digest(asset("static.js"))

@@ -1,4 +1,4 @@
-"""PNG and PDF files, made of flat pictures."""
+"""Makes PNG and PDF files from flat pictures."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["as_pdf", "as_png", "flat_digest", "library"]
 
 _PT_PER_PX = 0.75
 _LONGEST_PDF = 14_400
-"""Points; PDF readers refuse larger pages."""
+"""In points; PDF readers refuse larger pages."""
 
 _MOST_PIXELS = 100e6
-"""Four bytes each while it is drawn."""
+"""Each pixel takes four bytes while drawing."""
 
 _TEXT = re.compile(r"<(\w+:)?text\b")
 _OUR_FONT = 'font-family="Inter,'
 
 _THUMBNAIL_SCALE = 4
-"""Pixels for one CSS pixel of a thumbnail that can't stay SVG."""
+"""Pixels per CSS pixel of a thumbnail that can't stay SVG."""
 
 _SVG_IMAGE = re.compile(
     r'(?P<start>xlink:href="data:image/)svg\+xml;base64,(?P<data>[^"]*)(?P<rest>"[^>]* width="(?P<width>\d+)")'
@@ -56,11 +56,11 @@ _PAGE = """
 
 
 def as_png(picture: Picture, scale: float = 2) -> bytes:
-    """A flat picture as pixels.
+    """Convert a flat picture to PNG.
 
     Args:
-        picture: What `render` made with `Flat`.
-        scale: Pixels of the file for one CSS pixel; fewer, where the file would have more than 100 million.
+        picture: A picture that `render` made with `Flat`.
+        scale: Pixels per CSS pixel; reduced if the file would have more than 100 million pixels.
 
     Returns:
         A PNG file.
@@ -89,10 +89,10 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
 
 
 def as_pdf(picture: Picture) -> bytes:
-    """A flat picture as a page of just its size: vector graphics, and text that can be searched and selected.
+    """Convert a flat picture to a PDF page of its size, with vector graphics and searchable text.
 
     Args:
-        picture: What `render` made with `Flat(outlines=False)`.
+        picture: A picture that `render` made with `Flat(outlines=False)`.
 
     Returns:
         A PDF file, with its fonts and without dates. A CSS pixel is 0.75 points.
@@ -129,7 +129,7 @@ def as_pdf(picture: Picture) -> bytes:
 
 
 def _without_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure: type[Exception]) -> Picture | None:
-    """A picture without images that a library can't read, so that they cost no more than themselves."""
+    """Remove only the images that a library can't read."""
 
     def kept(found: re.Match[str]) -> str:
         try:
@@ -143,11 +143,11 @@ def _without_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure
 
 
 def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
-    """A picture whose images of SVG with text are pixels: inside of another SVG, both libraries leave their text out.
+    """Convert SVG images with text to pixels, because both libraries omit text of nested SVG.
 
     Args:
         svg: A flat picture.
-        pixels: SVG, and a width → PNG file.
+        pixels: Converts an SVG to a PNG file of a width.
     """
 
     def drawn(found: re.Match[str]) -> str:
@@ -161,12 +161,12 @@ def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
 
 
 def flat_digest() -> str:
-    """Hash of what makes PNG and PDF files of drawn graphs: this code and the fonts, but not the libraries."""
+    """Return a hash of this code and the fonts, without the libraries that make PNG and PDF files."""
     return digest(*(path.read_bytes() for path in (Path(__file__), *fonts())))
 
 
 def _has_foreign_text(svg: str) -> bool:
-    """Whether some text needs the machine's fonts. Looking for them takes time, and every machine has others."""
+    """Whether some text needs the machine's fonts, which take time to find and differ between machines."""
     is_of_others = _TEXT.search(svg) and _OUR_FONT not in svg
     return bool(is_of_others) or 'font-family="sans-serif"' in svg
 
@@ -177,7 +177,7 @@ def library(name: str, extra: str, made: str) -> Any:
     Args:
         name: The module.
         extra: The extra of this package that installs it.
-        made: What it makes, for the error.
+        made: The kind of files it makes, for the error.
 
     Raises:
         RenderError: if it is not installed.

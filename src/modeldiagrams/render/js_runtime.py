@@ -1,4 +1,4 @@
-"""The viewer in an embedded V8, one for each process, started when something is drawn."""
+"""Runs the viewer in an embedded V8, one per process, started when needed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["call"]
 
 TIMEOUT = 600.0
-"""Seconds one picture may take. Practical ones take milliseconds: on a busy machine, too, only a hang takes minutes."""
+"""Seconds for one picture. Usual ones take milliseconds, so even on a busy machine only a hang takes minutes."""
 
 _ADDRESS_SPACE = 256
-"""GiB that V8 reserves at least. It uses little of them, but where it may not reserve them, it kills the process."""
+"""GiB that V8 reserves at least. It uses little of it, but kills the process if it can't reserve it."""
 
 _LOCKS: dict[int, Lock] = {}
-"""By process, as a forked child must not wait for a thread of its parent: a context draws one picture at a time."""
+"""Locks by process, because a context draws one picture at a time, and forks must not wait for parents' threads."""
 
 _PLACE = re.compile(r"^\S*:\d+: ")
 _LONGEST_MESSAGE = 300
@@ -37,35 +37,35 @@ def call(viewer: Path, function: str, *arguments: str) -> str:
     """Call a function of the viewer.
 
     Args:
-        viewer: The script that defines it. Its promise ``modelDiagrams.ready`` says when it can be used.
-        function: A property of ``modelDiagrams``. Where it returns nothing, because dot crashed, ``retry`` goes on.
-        arguments: Passed as JavaScript strings.
+        viewer: The script that defines it, usable when its promise ``modelDiagrams.ready`` resolves.
+        function: A property of ``modelDiagrams``. If it returns nothing because dot crashed, ``retry`` continues.
+        arguments: Arguments, passed as JavaScript strings.
 
     Returns:
-        What the function returns, as text.
+        The result as text.
 
     Raises:
         RenderError: if the function throws or takes too long.
     """
-    # in a thread of its own: where an asyncio loop runs, as in every notebook, mini-racer refuses to wait
+    # in a separate thread, because mini-racer refuses to wait in an asyncio loop, as in notebooks
     with _LOCKS.setdefault(os.getpid(), Lock()), ThreadPoolExecutor(1) as thread:
         return thread.submit(_call, viewer, function, *arguments).result()
 
 
 def _call(viewer: Path, name: str, *arguments: str) -> str:
-    # hosts never draw in their own process, so they don't need this import
+    # imported only here, because hosts never draw in their own process
     from py_mini_racer import JSEvalException, JSTimeoutException  # noqa: PLC0415
 
     context = _context(os.getpid(), viewer)
     try:
         function = cast("JSFunction", context.eval(f"modelDiagrams.{name}"))
         answer = function(*arguments, timeout_sec=TIMEOUT)
-        while answer == "":  # each attempt has its own time limit, and the viewer bounds their number
+        while answer == "":  # each attempt has its own time limit, and the viewer limits their number
             _wait_until_ready(context)
             answer = context.eval("modelDiagrams.retry()", timeout_sec=TIMEOUT)
         return str(answer)
     except JSTimeoutException as error:
-        context.eval("0")  # returns once the interrupted script is really over: only then may the context go
+        context.eval("0")  # returns when the interrupted script has ended, and only then the context may be closed
         _drop(context)
         raise RenderError(
             f"drawing took longer than {TIMEOUT:g} s and was given up; show less at first (option `depth`)"

@@ -1,4 +1,4 @@
-"""A graph as a picture file: flat SVG, PNG or PDF."""
+"""Draws a graph as a picture file: flat SVG, PNG or PDF."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FileForm = Literal["svg", "png", "pdf"]
 
 
 class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A drawn graph as the content of a file."""
+    """The content of a picture file."""
 
     content: bytes
     width: float
@@ -28,16 +28,16 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def image_file(svg: str, width: float, height: float, form: FileForm) -> PictureFile:
-    """An author's SVG as another file.
+    """Convert an author's SVG to another format.
 
     Args:
-        svg: Its text.
-        width: CSS pixels.
-        height: CSS pixels.
+        svg: The SVG.
+        width: The width in CSS pixels.
+        height: The height in CSS pixels.
         form: The file's format.
 
     Raises:
-        RenderError: if it can't be made, or a library for the format is not installed.
+        RenderError: if it can't be converted, or a library for the format is not installed.
     """
     return PictureFile(content=content_of(Picture(svg=svg, width=width, height=height, state={}), form), width=width)
 
@@ -48,11 +48,11 @@ def render_file(
     """Draw a graph as a file.
 
     Args:
-        graph: Its JSON text.
-        view: What is expanded, and in which direction it runs.
-        form: The file's format; SVG is flat, for other programs than browsers.
+        graph: The graph's JSON text.
+        view: The initial view.
+        form: The file's format; SVG is flat, for programs other than browsers.
         theme: The colours.
-        beside: What the picture shows besides the graph.
+        beside: Content of the picture in addition to the graph.
 
     Returns:
         The file.
@@ -65,7 +65,7 @@ def render_file(
 
 
 def content_of(picture: Picture, form: FileForm) -> bytes:
-    """A drawn picture in a file's format.
+    """Convert a drawn picture to a file format.
 
     Raises:
         RenderError: if it can't be made, or a library for the format is not installed.

@@ -17,15 +17,15 @@ from modeldiagrams.options.options import Call
 from modeldiagrams.resolve.code.user_code import loaded_sources, seeded
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
-from modeldiagrams.resolve.names.constructor_sizes import preferring_sizes
-from modeldiagrams.resolve.names.tables import extended
+from modeldiagrams.resolve.names.candidates import preferring_sizes
+from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
 from modeldiagrams.resolve.recorded import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
-from modeldiagrams.resolve.strategies.project_calls import factory_arguments
+from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
-from modeldiagrams.resolve.values.construct import call_problem
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.values.construct import find_call_problem
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
@@ -111,9 +111,9 @@ def _checked_pass(target: Target) -> Trace:
 def _resolved(call: Call, device: str | None) -> Target:
     """By what the author wrote, and by the rules."""
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
-    with extended(call.vocabulary):
+    with vocabulary_extended(call.vocabulary):
         built, inputs, tried = _first_that_works(call, device)
-    problem = None if inputs.note else call_problem(built.model.forward, inputs.args, inputs.kwargs)
+    problem = None if inputs.note else find_call_problem(built.model.forward, inputs.args, inputs.kwargs)
     if problem:
         raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
     return Target(
@@ -132,7 +132,7 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
     """Make each input of a vocabulary once: the search takes one that can't be made for one that doesn't fit."""
     for name, entry in vocabulary.items():
         try:
-            from_entries([entry])
+            make_inputs([entry])
         except TargetError as error:
             reason = str(error).replace("option `inputs`, [0]", f"option `vocabulary`, inputs.{name}")
             raise TargetError(reason, error.frames) from error
@@ -182,7 +182,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
 
 
 def infer(model: Any, mode: Mode = "auto", *, measure_time: bool = False) -> Graph | None:
-    """Trace a model that somebody has made, as it is, with inputs that the rules find.
+    """Trace a model instance as it is, with inputs that are found.
 
     Args:
         model: The model.
@@ -241,7 +241,7 @@ def _share(budget: Budget, built: Built, call: Call, used: int) -> Budget:
         return budget.of_variant(used)
     arguments = built.arguments
     may_be_smaller = any(assumption.subject == "config" for assumption in arguments.assumptions)
-    is_offered = any(True for _ in factory_arguments(ModelRequest(built.maker, call)))
+    is_offered = any(True for _ in list_factory_arguments(ModelRequest(built.maker, call)))
     has_variants = built.is_on_meta or may_be_smaller or is_offered or arguments.alternatives
     return budget.without_variants() if has_variants else budget
 

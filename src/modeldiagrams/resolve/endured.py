@@ -1,4 +1,4 @@
-"""What one source of arguments or inputs raises costs that source, and no other one."""
+"""Errors in one source of arguments or inputs skip only that source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modeldiagrams.errors import TargetError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["attempted", "each_of"]
+__all__ = ["attempt", "iterate_safely"]
 
 T = TypeVar("T")
 _LONGEST = 120
@@ -20,8 +20,8 @@ _LOGGER = logging.getLogger(__name__)
 
 
 @contextmanager
-def endured(what: str, log: list[str] | None = None) -> Iterator[None]:
-    """Go on behind the block whatever it raises, but for what an author has to know.
+def errors_logged(what: str, log: list[str] | None = None) -> Iterator[None]:
+    """Log what the block raises and continue, except for errors that an author has to see.
 
     Args:
         what: The source, as the log names it.
@@ -31,25 +31,25 @@ def endured(what: str, log: list[str] | None = None) -> Iterator[None]:
         yield
     except TargetError:
         raise
-    except Exception as error:  # a source reads code that nobody has foreseen
+    except Exception as error:  # sources read code of any kind
         _LOGGER.debug("%s: %r", what, error, exc_info=error)
         if log is not None:
             log.append(f"{what}: {type(error).__name__}: {error}".partition("\n")[0][:_LONGEST])
 
 
-def attempted(what: str, log: list[str], source: Callable[[], T | None]) -> T | None:
-    """The answer of a source; None if it raises."""
-    with endured(what, log):
+def attempt(what: str, log: list[str], source: Callable[[], T | None]) -> T | None:
+    """Result of a function; None if it raises."""
+    with errors_logged(what, log):
         return source()
     return None
 
 
-def each_of(items: Iterable[T]) -> Iterator[T]:
-    """All items up to one that can't be made."""
+def iterate_safely(items: Iterable[T]) -> Iterator[T]:
+    """Items up to the first that raises."""
     iterator = iter(items)
     while True:
         item: list[T] = []
-        with endured("a source of arguments"):
+        with errors_logged("a source of arguments"):
             item = [*islice(iterator, 1)]
         if not item:
             return

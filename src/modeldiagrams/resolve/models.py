@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.emptiness import is_hollow
-from modeldiagrams.resolve.arguments.sandbox import guarded
+from modeldiagrams.resolve.arguments.argument_search import lacks_layers
+from modeldiagrams.resolve.arguments.sandbox import sandboxed
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.endured import each_of
+from modeldiagrams.resolve.endured import iterate_safely
 from modeldiagrams.resolve.strategies import STRATEGIES
-from modeldiagrams.resolve.strategies.class_offers import with_fewer_layers
-from modeldiagrams.resolve.strategies.project_calls import factory_arguments
+from modeldiagrams.resolve.strategies.class_offers import leave_out_layers
+from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, ModelRequest
 from modeldiagrams.resolve.values.construct import construct, construct_afforded
-from modeldiagrams.resolve.values.locate import described_at, locate
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.values.locate import describe_object_at, locate
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def make_variants(call: Call, device: str | None = None) -> Iterator[Built]:
     Yields:
         The default model, without memory for its weights if it is large; the same with memory, if they fit; one with
         fewer layers, if its configuration is assumed anyway; those with other modules as arguments; and one that a
-        function beside its class makes.
+        function in the module of its class makes.
 
     Raises:
         TargetError: as `make_model`, if no variant can be made.
@@ -87,9 +87,8 @@ def make_model(call: Call, meta_from: float) -> Built:
         with user_code(f"{call.model}.eval()"):
             return Built(found.eval(), found)
     if not callable(found):
-        raise TargetError(
-            f"expected a torch.nn.Module, or a class or function that makes one, got {described_at(call.model, found)}"
-        )
+        got = describe_object_at(call.model, found)
+        raise TargetError(f"expected a torch.nn.Module, or a class or function that makes one, got {got}")
     request = ModelRequest(found, call)
     hollow: Built | None = None
     for arguments in _proposals(request):
@@ -103,7 +102,7 @@ def make_model(call: Call, meta_from: float) -> Built:
         may_lack_layers = request.is_open and arguments.is_default and arguments.config_class is None
         if not may_lack_layers and not request.lacks_layers:
             return built
-        if not is_hollow(built.model):
+        if not lacks_layers(built.model):
             return built
         hollow, request.lacks_layers = hollow or built, True
     if hollow is None:
@@ -114,17 +113,17 @@ def make_model(call: Call, meta_from: float) -> Built:
 def _proposals(request: ModelRequest) -> Iterator[Arguments]:
     """Arguments of all strategies; what one of them raises costs only that one, unless authors have to know it."""
     for strategy in STRATEGIES:
-        yield from each_of(strategy.propose_arguments(request))
+        yield from iterate_safely(strategy.propose_arguments(request))
 
 
 def _build(request: ModelRequest, arguments: Arguments, meta_from: float) -> Built:
     call, maker = request.call, arguments.factory or request.maker
 
     def make() -> nn.Module:
-        given = from_option([*arguments.args])
+        given = make_option_value([*arguments.args])
         args = [arguments.make_config(), *given] if arguments.config_class else given
-        with guarded() if arguments.is_guessed else nullcontext():
-            return construct(maker, call.model, args, from_option(arguments.kwargs))
+        with sandboxed() if arguments.is_guessed else nullcontext():
+            return construct(maker, call.model, args, make_option_value(arguments.kwargs))
 
     model = construct_afforded(make, meta_from, is_configured=arguments.config_class is not None)
     if arguments.factory and type(model) is not request.maker:
@@ -135,7 +134,7 @@ def _build(request: ModelRequest, arguments: Arguments, meta_from: float) -> Bui
 
 
 def _made(default: Built, call: Call, proposals: Any, variant: str) -> Iterator[Built]:
-    """Models of the same class with other arguments; those that can't be made are left out."""
+    """Models of the same class with other arguments, except where making them fails."""
     request = ModelRequest(default.maker, call)
     for arguments in proposals:
         try:
@@ -152,7 +151,7 @@ def _smaller(call: Call) -> Iterator[Built]:
     if proposed is None or not request.is_configured:
         return
     try:
-        small = with_fewer_layers(proposed)
+        small = leave_out_layers(proposed)
         if small is not None:
             yield replace(_build(request, small, HUGE), variant="with fewer layers")
     except TargetError:
@@ -160,10 +159,10 @@ def _smaller(call: Call) -> Iterator[Built]:
 
 
 def _by_factory(call: Call) -> Iterator[Built]:
-    """The model as a function beside its class makes it."""
+    """The model as a function in the module of its class makes it."""
     maker = locate(call.model)
     request = ModelRequest(maker, call)
-    for arguments in factory_arguments(request):
+    for arguments in list_factory_arguments(request):
         try:
             built = _build(request, arguments, HUGE)
         except TargetError:

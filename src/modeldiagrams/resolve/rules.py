@@ -1,18 +1,14 @@
-"""The five rules, in the order in which they apply, and the file of each.
+"""The five rules that pages name: where constructor arguments and inputs come from.
 
-====  =====================  ======================================  ===========================================
-rule  name                   how the model is built                  how it is called
-====  =====================  ======================================  ===========================================
-1     explicit options       `build`                                 `inputs`
-2     offered by the class   `build` (`config_class`)                `class_examples`, `huggingface`
-3     conventions            `evidence`, `factories`, `conventions`,
-                             `constructor`
-4     inferred inputs                                                `inferred`, `layers`, `parameter_names`,
-                                                                     then `input_solver`
-5     module hierarchy                                               not at all: `tracer.graph.build_graph`
-====  =====================  ======================================  ===========================================
-
-The names that rules 2 to 4 know are data, in ``names.yaml``, and in ``vocabulary.toml`` for `constructor`.
+====  =====================  =====================================================
+rule  name                   strategies
+====  =====================  =====================================================
+1     explicit options       `author_options`
+2     offered by the class   `class_offers`
+3     conventions            `project_calls`, `names_and_layers`, `failures`: arguments
+4     inferred inputs        `project_calls`, `names_and_layers`, `failures`: inputs
+5     module hierarchy       `hierarchy`
+====  =====================  =====================================================
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from typing import Any
 from modeldiagrams.ir.graph import Assumption
 from modeldiagrams.options.reading import yaml_line
 
-__all__ = ["Rule", "assumed"]
+__all__ = ["Rule", "make_assumption"]
 
 
 class Rule(Enum):
@@ -45,7 +41,7 @@ class Rule(Enum):
         return Assumption(subject="rule", value=f"{number} ({name})", reason=reason)
 
 
-def assumed(option: str, value: Any, reason: str) -> Assumption:
+def make_assumption(option: str, value: Any, reason: str) -> Assumption:
     """A value as an author would write it.
 
     Args:

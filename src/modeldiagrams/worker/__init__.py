@@ -1,9 +1,9 @@
-"""The processes that run models and that draw, so that no model can break the build, or the diagram of another.
+"""The processes that run models and draw, so that no model can break the build or another model's diagram.
 
-`Worker` runs models. On Linux each has a process of its own, a fork (`template`, `forks`); elsewhere one process runs
-all of them while they do no harm (`reuse`). `drawing` draws in a process in which no model ever ran. `process` is the
-dialogue with a process and knows how it ended, `protocol` what is said; `answering` is the other side of it, `tracing`
-what a model's process does.
+`Worker` runs models. On Linux, each runs in its own fork (`template`, `forks`); elsewhere, one process runs all of them
+as long as they do no harm (`reuse`). `drawing` draws in a process that never runs models. `process` communicates with a
+process and knows how it ended, `protocol` defines the messages, `answering` is the other side, and `tracing` is what a
+model's process does.
 """
 
 from modeldiagrams.worker.protocol import NO_TORCH, Kind, Mode, Problem, Refused, Traced

@@ -1,4 +1,4 @@
-"""A worker process: ``python -m modeldiagrams.worker draw|trace|template``. User code runs and V8 starts only here."""
+"""A worker process: ``python -m modeldiagrams.worker draw|trace|template``. Only here, user code runs and V8 starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from modeldiagrams.worker.template import serve_forks
 
 
 def main() -> NoReturn:
-    """Do what the first argument says until the documentation process is gone."""
+    """Run the role of the first argument until the documentation process ends."""
     match sys.argv[1:]:
         case ["draw"]:
             from modeldiagrams.worker.drawing import draw  # noqa: PLC0415  (only this process starts V8)

@@ -1,4 +1,4 @@
-"""The loop of a process that answers requests, and the tracing of models in it. Imports torch only for a model."""
+"""Answers requests in a process, and traces models. Imports torch only for a model."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ __all__ = ["answer_requests", "get_ready", "trace_models"]
 _REQUEST: Any = Request  # a union is a type to msgspec, not to mypy
 
 _leave, _process_id = os._exit, os.getpid
-"""As they are before a model can replace them."""
+"""Saved before a model can replace them."""
 
 
 def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[[], None] | None = None) -> NoReturn:
-    """Answer requests until the other side is gone.
+    """Answer requests until the other side ends.
 
     Args:
-        answer: The answer to a request; the second argument is a file descriptor for stacks.
-        prepare: Called before the first request comes, in a process that has no guard: it then notices by itself, even
-            while it answers, that the other side is gone.
+        answer: Answers a request; the second argument is a file descriptor for stacks.
+        prepare: Called before the first request, in a process without a guard, which then notices the end of the other
+            side itself, even while it answers.
     """
     log = os.dup(2)
     requests, answers = _private_pipes()
@@ -60,7 +60,7 @@ def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[
     for request in _read_ahead(requests) if prepare else _read(requests):
         reply = _answered(answer, request, log)
         if _process_id() != process:
-            # the model forked and its child got here; the parent answers
+            # a child that the model forked; its parent answers
             _leave(0)
         send(answers, reply)
     _leave(0)
@@ -74,7 +74,7 @@ def _read(requests: IO[bytes]) -> Iterator[Request]:
 
 
 def _read_ahead(requests: IO[bytes]) -> Iterator[Request]:
-    """The requests, read by a thread."""
+    """Yield requests that a thread reads."""
     waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
 
     def read() -> None:
@@ -87,7 +87,7 @@ def _read_ahead(requests: IO[bytes]) -> Iterator[Request]:
 
 
 def _answered(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:
-    """The answer; never raises, because the other side waits for one."""
+    """Answer a request without ever raising, because the other side waits."""
     try:
         return answer(request, log)
     except RenderError as error:
@@ -101,10 +101,10 @@ def _answered(answer: Callable[[Request, int], Answer], request: Request, log: i
 
 
 def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Move the protocol away from stdin and stdout, so that models can neither read it nor print into it.
+    """Move the protocol away from stdin and stdout, so that models can neither read it nor print to it.
 
-    A model reads nothing, and prints to stderr. Programs that it starts do not inherit the duplicates, and processes
-    that it forks close them: the other side must notice when this process ends.
+    A model has no input, and prints to stderr. Programs that it starts don't inherit the duplicates, and processes that
+    it forks close them, so that the other side notices when this process ends.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -115,16 +115,16 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _end_group() -> NoReturn:
-    """End all processes that models have started: the documentation process is gone and can't."""
+    """End all processes that models started, because the documentation process has ended."""
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     _leave(0)
 
 
 def get_ready() -> None:
-    """Import all that a trace needs, which takes seconds. Starts no thread, because this process may fork.
+    """Import everything a trace needs, which takes seconds. Starts no threads, because this process may fork.
 
-    Without torch nothing happens: another folder may have it, and if not, the first model gets the error.
+    Without torch, nothing happens: another folder may have it, or else the first model gets the error.
     """
     try:
         from modeldiagrams.worker.tracing import warm_up  # noqa: PLC0415  (imports torch)

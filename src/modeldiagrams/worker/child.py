@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Child", "Forked", "adopt_orphans", "end_descendants", "spawned"]
 
 _THREADS = "2"
-"""Tracing computes next to nothing, so it leaves the cores to others."""
+"""Tracing computes very little, so it leaves the cores to others."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -33,18 +33,18 @@ def spawned(
     """Start ``python -m modeldiagrams.worker``.
 
     Args:
-        python: The interpreter; None for the one that runs this.
-        role: What it is to do.
-        log: For all that it prints.
-        gpu: Whether it may see one.
-        inherited: File descriptors that it gets, with their numbers as arguments.
+        python: The interpreter; None for the current one.
+        role: The role of the process.
+        log: The file for its output.
+        gpu: Whether it may see a GPU.
+        inherited: File descriptors that it inherits, with their numbers as arguments.
 
     Raises:
-        WorkerError: if there is no such interpreter.
+        WorkerError: if the interpreter doesn't exist.
     """
     try:
         return subprocess.Popen(  # noqa: S603  (the site's own interpreter)
-            # unbuffered, so that a sudden end loses no output
+            # unbuffered, so that a crash loses no output
             [python or sys.executable, "-u", "-P", "-m", "modeldiagrams.worker", role, *map(str, inherited)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -59,9 +59,9 @@ def spawned(
 
 
 def _environment(*, gpu: bool) -> dict[str, str]:
-    """Environment of the process: a fixed hash seed because models iterate over sets, and no GPU unless requested.
+    """Return the environment of the process, with a fixed hash seed, because models iterate over sets.
 
-    NumPy's threads wait in the background, and one that waits in a process which forks is missing in the fork.
+    NumPy starts no background threads, because a fork would lack them. There is no GPU unless requested.
     """
     limits = {"OMP_NUM_THREADS": _THREADS, "MKL_NUM_THREADS": _THREADS, "OPENBLAS_NUM_THREADS": "1"}
     hidden = {} if gpu else {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
@@ -69,14 +69,14 @@ def _environment(*, gpu: bool) -> dict[str, str]:
 
 
 class Forked:
-    """A fork of this process, with what of `subprocess.Popen` a dialogue needs."""
+    """A fork of this process, with the interface of `subprocess.Popen` that `Process` uses."""
 
     def __init__(self, main: Callable[[], NoReturn], log: IO[bytes]) -> None:
         """Run a function in a fork with new standard streams.
 
         Args:
             main: The function.
-            log: For all that it prints.
+            log: The file for its output.
         """
         self.returncode: int | None = None
         parent, requests, answers = os.getpid(), os.pipe(), os.pipe()
@@ -85,18 +85,18 @@ class Forked:
             try:
                 _become(parent, requests[0], answers[1], log.fileno())
                 main()
-            finally:  # this fork must never go on with what its parent was doing
+            finally:  # the fork must never continue its parent's work
                 _leave(1)
         self.stdin, self.stdout = os.fdopen(requests[1], "wb"), os.fdopen(answers[0], "rb")
         os.close(requests[0])
         os.close(answers[1])
 
     def poll(self) -> int | None:
-        """Its exit status; None while it runs."""
+        """Return its exit status; None while it runs."""
         return self.returncode or self._wait(os.WNOHANG)
 
     def wait(self) -> int:
-        """Its exit status, once it has ended."""
+        """Wait for its end, and return its exit status."""
         return self._wait(0) or 0
 
     def kill(self) -> None:
@@ -114,7 +114,7 @@ Child: TypeAlias = subprocess.Popen[bytes] | Forked
 
 
 def _become(parent: int, stdin: int, stdout: int, stderr: int) -> None:
-    """Make a fork a process of its own, which ends when its parent does."""
+    """Turn a fork into a separate process that ends with its parent."""
     os.setsid()
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -125,12 +125,12 @@ def _become(parent: int, stdin: int, stdout: int, stderr: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of all descendants whose parents end, so that `end_descendants` finds them."""
+    """Become the parent of orphaned descendants, so that `end_descendants` finds them."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_descendants() -> None:
-    """Kill all that this process and its children have started. The orphans of one round are children in the next."""
+    """Kill all descendants. The orphans of one round are children in the next."""
     with contextlib.suppress(ChildProcessError):
         while True:
             for child in _children():

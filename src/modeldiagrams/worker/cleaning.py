@@ -1,4 +1,4 @@
-"""What a model's process says, made fit for published pages: nothing of the machine, nothing secret, never too long."""
+"""Cleans the answers of a model's process for publication: no paths of the machine, no secrets, limited length."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ __all__ = ["cleaned"]
 
 _LONGEST_MESSAGE = 1000
 _LONGEST_LINE = 160
-"""Of a frame, or of what a model printed."""
+"""The maximum length of a frame or a line of output."""
 
 _SECRET = re.compile(r"(AUTH|COOKIE|CREDENTIAL|KEY|PASS|PASSWORD|PRIVATE|SECRET|TOKEN)S?(?=[\d_]|$)")
-"""In the name of an environment variable."""
+"""Matches names of environment variables with secrets."""
 _PLAIN = re.compile(r"[A-Za-z]{,15}|[\d.,:eE+-]*")
-"""A word or a number, which graphs are full of: ``MAX_TOKENS=4096`` and ``USE_AUTH=false`` are no secrets."""
+"""A word or a number, of which graphs are full: ``MAX_TOKENS=4096`` and ``USE_AUTH=false`` are no secrets."""
 _SHORTEST_SECRET = 4
 _SHORTEST_VALUE = 8
-"""Of environment variables with other names."""
+"""The minimum length of values of other environment variables."""
 
 _ABSOLUTE = re.compile(r"(?<![\w/.:~$…])/(?:[\w.@+-]+/)+(?=[\w.@+-])|(?<!\w)[A-Za-z]:\\(?:[\w.@+ -]+\\)*")
 """The folders of an absolute path."""
 
 
 def cleaned(answer: Traced | Refused, path: Iterable[str]) -> Traced | Refused:
-    """An answer whose text may be published.
+    """Clean an answer for publication.
 
     Args:
-        answer: Of a process that ran a model.
+        answer: The answer of a process that ran a model.
         path: Folders that modules were imported from; files are shown relative to them.
     """
     machine = _machine(tuple(path), tuple(os.environ.items()))
@@ -64,7 +64,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 class _Machine:
-    """What is this machine's own: its folders, and the values of its environment."""
+    """Knows the machine's folders and the values of its environment."""
 
     def __init__(self, path: Iterable[str], environment: Iterable[tuple[str, str]]) -> None:
         roots = dict.fromkeys((*path, sys.prefix, sys.base_prefix, str(Path.cwd()), tempfile.gettempdir()), "")
@@ -75,12 +75,12 @@ class _Machine:
         self._values = {value: name for value, name in values.items() if _is_revealing(value)}
 
     def without(self, text: str) -> str:
-        """Text without absolute paths and values of the environment."""
+        """Remove absolute paths and values of the environment from a text."""
         text = _ABSOLUTE.sub("…/", self._relative(_replaced(text, self._secrets, anywhere=True)))
         return _replaced(text, self._values)
 
     def without_in_graph(self, graph: bytes) -> bytes:
-        """A graph's JSON text without secrets and the folders of this machine; other text is the model's own."""
+        """Remove secrets and the machine's folders from a graph's JSON text."""
         if not any(_in_json(found) in graph for found in (*self._roots, *self._secrets)):
             return graph
         return self._relative(_replaced(graph.decode(), self._secrets, anywhere=True)).encode()
@@ -103,7 +103,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _is_revealing(value: str) -> bool:
-    """Whether a value says more than a word or a dotted name, which a message may have from elsewhere."""
+    """Whether a value is more than a word or a dotted name, which a message may contain by chance."""
     return len(value) >= _SHORTEST_VALUE and not all(part.isidentifier() for part in value.split("."))
 
 
@@ -113,7 +113,7 @@ def _folders(roots: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _replaced(text: str, names: dict[str, str], *, anywhere: bool = False) -> str:
-    """Text with names for values, whole words only; with `anywhere`, long ones are found inside words, too."""
+    """Replace values by names, only as whole words; with `anywhere`, long ones also inside words."""
     found = {value: name for value, name in names.items() if value in text or value.replace("\\", "\\\\") in text}
     if not found:
         return text
@@ -124,7 +124,7 @@ def _replaced(text: str, names: dict[str, str], *, anywhere: bool = False) -> st
 
 
 def _any_of(texts: Iterable[str]) -> str:
-    """A pattern for any of some texts, which may stand in JSON; the longest counts."""
+    """Build a pattern for any of some texts, also in JSON; the longest wins."""
     longest_first = sorted(texts, key=lambda text: (-len(text), text))
     return "|".join(re.escape(text).replace(r"\\", r"\\{1,2}") for text in longest_first)
 

@@ -1,4 +1,4 @@
-"""Reads from the log of a dead process where it was: `faulthandler` wrote its stacks there."""
+"""Finds out from the log of a dead process where it was: `faulthandler` wrote its stacks there."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 def read_crash(log: str, libraries: Sequence[str], path: Sequence[str]) -> Crash:
-    """Split a log into what was printed and where the process was.
+    """Split a log into the output and the location of the process.
 
     Args:
-        log: The end of everything that the process wrote.
+        log: The end of the log.
         libraries: The process's `library_folders`.
         path: Folders that modules are imported from; files are shown relative to them.
     """
@@ -41,7 +41,7 @@ def read_crash(log: str, libraries: Sequence[str], path: Sequence[str]) -> Crash
     if begin is None:
         return Crash(log, is_timeout=False, frames=())
     stacks = _STACK.findall(log, begin.start())
-    # the failing thread is marked; without a mark take the main thread, which comes last
+    # the failing thread is marked, or else use the main thread, which comes last
     text = next((stack for head, stack in stacks if head == "Current thread"), stacks[-1][1] if stacks else "")
     frames = [
         f"{relative_file(file, roots=path)}:{line} in {function}"

@@ -1,7 +1,7 @@
-"""Which of the user's files a model is made of: those whose change may change its diagram, and no others.
+"""Finds the user's files that a model depends on, whose change may change its diagram.
 
-A worker has loaded files of many models, and a package usually imports all of its models. So the loaded modules say
-little: the imports that the model's own code makes decide.
+A worker has loaded files of many models, and a package usually imports all of its models. So not the loaded modules
+decide, but the imports of the model's own code.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["dependencies"]
 
 
 class _Import(NamedTuple):
-    """One name that an import statement binds."""
+    """A name bound by an import statement."""
 
     module: str
-    """Absolute."""
+    """The absolute name."""
     name: str | None
     """The name in that module; None for the module itself, or for all names."""
     bound: str | None
@@ -35,18 +35,18 @@ class _Import(NamedTuple):
 
 
 def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[str]) -> tuple[str, ...]:
-    """The user's own files that a model depends on.
+    """Find the user's files that a model depends on.
 
-    They are those that define its classes, those whose code ran, those that these import, and so on. A package's
-    ``__init__`` is followed only to the names that are taken from it, or else every model would depend on all others.
+    These are the files that define its classes, those whose code ran, those that these import, and so on. In a
+    package's ``__init__``, only imported names are followed, or else every model would depend on all others.
 
     Args:
-        classes: Those of the model's modules.
-        named: Dotted paths that the author wrote.
-        ran: Files that code ran from during the trace.
+        classes: The classes of the model's modules.
+        named: The author's dotted paths.
+        ran: Files whose code ran during the trace.
 
     Returns:
-        Absolute paths, sorted.
+        Sorted absolute paths.
     """
     modules = {module_of(base) for class_ in classes for base in bases_of(class_)}
     names = {file: name for name, module in list(sys.modules.items()) if (file := _file(module))}
@@ -72,7 +72,7 @@ def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[st
 
 
 def _followed(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str | None]]:
-    """What a module imports; of a package, what it imports the wanted name from."""
+    """Yield the imports of a module; for a package, those of the wanted name."""
     imports = _imports(str(_file(module)), module.__name__, is_package=hasattr(module, "__path__"))
     binding = [item for item in imports if item.bound in {wanted, None}]
     if wanted and hasattr(module, "__path__") and binding:
@@ -92,13 +92,13 @@ def _imports(file: str, name: str, *, is_package: bool) -> list[_Import]:
 
 @functools.lru_cache(maxsize=1024)
 def _read(file: str, _stamp: tuple[int, int], own_name: str, is_package: bool) -> list[_Import]:  # noqa: FBT001  (a key)
-    """Every import statement of a file, also those inside functions."""
+    """Return all import statements of a file, including those inside functions."""
     package = own_name if is_package else own_name.rpartition(".")[0]
     found: list[_Import] = []
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
-        return []  # Python imported it in another form, such as compiled
+        return []  # Python imported it in another form, for example compiled
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [_Import(item.name, None, item.asname or item.name.partition(".")[0]) for item in node.names]
@@ -108,14 +108,14 @@ def _read(file: str, _stamp: tuple[int, int], own_name: str, is_package: bool) -
                     resolve_name("." * node.level + (node.module or ""), package) if node.level else str(node.module)
                 )
             except ImportError:
-                continue  # `from . import layers` outside of a package: the statement did not run, or was caught
+                continue  # `from . import layers` outside a package: the statement did not run, or was caught
             names = [(None, None) if item.name == "*" else (item.name, item.asname or item.name) for item in node.names]
             found += [_Import(module, name, bound) for name, bound in names]
     return found
 
 
 def _loaded_part(path: str) -> tuple[str, str | None]:
-    """The longest loaded module that a dotted path begins with, and the name in it that follows."""
+    """Return the longest loaded module at the start of a dotted path, and the next name."""
     parts = path.split(".")
     for depth in range(len(parts), 0, -1):
         name = ".".join(parts[:depth])
@@ -125,6 +125,6 @@ def _loaded_part(path: str) -> tuple[str, str | None]:
 
 
 def _file(module: object) -> str | None:
-    """A module's file, if it is the user's own."""
+    """Return a module's file if it is the user's."""
     file = getattr(module, "__file__", None)
     return file if isinstance(file, str) and is_user_file(file) else None

@@ -1,4 +1,4 @@
-"""Draws graphs in a process of its own, in which no model ever ran and no torch is."""
+"""Draws graphs in a separate process, without models and torch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COMPARED: Any = Compared | Refused
 
 
 def draw(request: Request, _log: int = 2) -> Answer:
-    """The answer to a request for a picture."""
+    """Answer a request for a picture."""
     match request:
         case Render():
             return Drawn(picture=render_json(request.graph, request.view, beside=request.beside))
@@ -53,7 +53,7 @@ def draw(request: Request, _log: int = 2) -> Answer:
 
 
 class Drawer:
-    """A drawing process, started when it is needed."""
+    """Manages a drawing process, started when needed."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
@@ -63,9 +63,9 @@ class Drawer:
         """Draw a graph for a page.
 
         Args:
-            graph: Its JSON text.
-            view: What is expanded, and in which direction it runs.
-            beside: What the picture shows besides the graph.
+            graph: The graph's JSON text.
+            view: The initial view.
+            beside: Content of the picture in addition to the graph.
 
         Returns:
             The picture.
@@ -83,8 +83,8 @@ class Drawer:
         """Draw a graph as a picture file.
 
         Args:
-            graph: Its JSON text.
-            view: What is expanded, and in which direction it runs.
+            graph: The graph's JSON text.
+            view: The initial view.
             form: The file's format.
             theme: The colours.
             beside: As in `render`.
@@ -102,10 +102,10 @@ class Drawer:
         return answer.file
 
     def render_image(self, svg: str, width: float, height: float, form: FileForm) -> PictureFile:
-        """Make another file of an author's SVG; see `image_file`.
+        """Convert an author's SVG to another format; see `image_file`.
 
         Raises:
-            RenderError: if it can't be made, or a library for the format is not installed.
+            RenderError: if it can't be converted, or a library for the format is not installed.
             WorkerError: if the process died or took too long.
         """
         request = RenderImage(svg=svg, width=width, height=height, form=form)
@@ -113,7 +113,7 @@ class Drawer:
         return answer.file
 
     def difference(self, before: bytes, after: bytes) -> str:
-        """What changed between two graphs: JSON text → JSON text.
+        """Find what changed between two graphs, as JSON text.
 
         Raises:
             RenderError: if they can't be compared.

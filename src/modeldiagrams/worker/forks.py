@@ -1,4 +1,4 @@
-"""Traces every model in a process of its own, a fork of one that has imported PyTorch. Only on Linux."""
+"""Traces every model in its own fork of a process that has imported PyTorch. Only on Linux."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 __all__ = ["Forks"]
 
 _EXIT_SECONDS = 5.0
-"""For a template to end itself."""
+"""Seconds for a template to end itself."""
 
 _TRIES = 2
-"""To start a template: one that ran may have been killed since."""
+"""How often to start a template, which may have been killed meanwhile."""
 
 _TRACED: Any = Traced | Refused  # a union is a type to msgspec, not to mypy
 
 
 class Forks:
-    """A template, started when it is needed. Several threads may use it, and forks of this process."""
+    """Manages a template, started when needed. Several threads and forks of this process may use it."""
 
     def __init__(self, python: str | None, *, gpu: bool) -> None:
-        """Start nothing yet; see `Worker`."""
+        """Prepare; see `Worker`."""
         self._python = python
         self._gpu = gpu
         self._template: Process | None = None
         self._control: socket.socket | None = None
         self._lock = threading.Lock()
         self._imported: dict[str, tuple[str, ...]] = {}
-        """Package → modules of libraries that its import loads."""
+        """Library modules that the import of each package loads."""
 
     def trace(self, request: Trace) -> Traced | Refused:
         """Run a model."""
@@ -53,7 +53,7 @@ class Forks:
         return answer
 
     def close(self) -> None:
-        """End the template, and with it all that it started."""
+        """End the template and everything it started."""
         template, control = self._template, self._control
         self._template = self._control = None
         if control is not None:
@@ -62,21 +62,21 @@ class Forks:
             template.end(_EXIT_SECONDS)
 
     def renew(self) -> None:
-        """Nothing to do: no model was ever in the template."""
+        """Do nothing, because models never run in the template."""
 
     def _fork(self, modules: Sequence[str]) -> socket.socket:
-        """Connected to the guard of a new fork."""
+        """Fork a guard, and return a connection to it."""
         with self._lock:
             for _ in range(_TRIES):
                 control = self._running()
                 try:
                     return ask_for_fork(control, modules)
-                except OSError:  # somebody has killed the template
+                except OSError:  # the template was killed
                     self.close()
         raise WorkerError(f"failed: the process that does it was killed {_TRIES} times")
 
     def _running(self) -> socket.socket:
-        """The control socket of the template, which is started if there is none."""
+        """Start the template if needed, and return its control socket."""
         if self._control is None:
             self._control, inherited = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             try:
@@ -90,10 +90,10 @@ class Forks:
 
 
 def _converse(conversation: socket.socket, request: Trace) -> Traced | Refused:
-    # the guard keeps the model's limits; this one is for the guard
+    # the guard applies the model's limits; this limit is for the guard
     conversation.settimeout(START_SECONDS + 2 * SETUP_SECONDS + request.limits.seconds)
     try:
-        with conversation.makefile("rwb") as file:  # whose end fails, too, if the guard has not read the request
+        with conversation.makefile("rwb") as file:  # closing also fails if the guard has not read the request
             send(file, request)
             answer: Traced | Refused = receive(file, _TRACED)
     except (EOFError, OSError, msgspec.DecodeError):

@@ -1,4 +1,4 @@
-"""Facts about a model's classes beside the graph: their libraries, and shorter names to import them by."""
+"""Finds the libraries of a model's classes, and shorter names to import them by."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["has_case_variant", "libraries", "public_name", "public_names"]
 
 _NONE = sys.stdlib_module_names | {"__main__", "torch", "modeldiagrams"}
-"""Packages that are no distributions, or that every cache key contains."""
+"""Packages that are not distributions, or that every cache key contains."""
 
 
 def libraries(classes: Iterable[type], named: Iterable[str], sources: Collection[str]) -> tuple[str, ...]:
-    """Names of the distributions whose upgrade may change the graph, sorted.
+    """Return the sorted names of distributions whose upgrade may change the graph.
 
-    They are those of the model's classes and of all that these inherit from, and those that the user's own modules have
-    imported from.
+    These are the distributions of the model's classes and their bases, and those from which the user's modules import.
 
     Args:
-        classes: Those of the model's modules.
-        named: Dotted paths that the author wrote.
+        classes: The classes of the model's modules.
+        named: The author's dotted paths.
         sources: The user's files that the trace used.
     """
     modules = {module_of(base) for class_ in classes for base in bases_of(class_)}
@@ -39,10 +38,10 @@ def libraries(classes: Iterable[type], named: Iterable[str], sources: Collection
 
 
 def public_names(classes: Iterable[type]) -> dict[str, tuple[str, ...]]:
-    """Fully qualified class name → shorter names of the same class, most exact first.
+    """Return shorter names of classes by full name, the most exact first.
 
-    Packages document what they re-export, and ``pkg.Block`` may be another class than ``pkg.vision.Block``. Those of
-    torch's layers are known.
+    Packages document what they re-export, and ``pkg.Block`` may be another class than ``pkg.vision.Block``. The names
+    of torch's layers are known.
     """
     own = [class_ for class_ in classes if package_of(module_of(class_)) != "torch"]
     names = {full_name(class_): tuple(_exports(class_)) for class_ in own}
@@ -50,13 +49,13 @@ def public_names(classes: Iterable[type]) -> dict[str, tuple[str, ...]]:
 
 
 def public_name(class_: type) -> str | None:
-    """The shortest name of a class: that of its own module, or of a package around it that exports the class.
+    """Return the shortest name of a class: in its own module, or in a package around it that exports it.
 
     Args:
-        class_: The model's.
+        class_: The class of the model.
 
     Returns:
-        The dotted path; None for a class that no module holds under its name.
+        The dotted path; None if no module has the class under its name.
     """
     outermost = class_.__qualname__.partition(".")[0]
     parts = class_.__module__.split(".")
@@ -69,9 +68,9 @@ def public_name(class_: type) -> str | None:
 
 
 def has_case_variant(path: str) -> bool:
-    """Whether ``pkg.NET`` exists beside the object that a dotted path names, ``pkg.Net``.
+    """Whether ``pkg.NET`` exists in addition to the named object ``pkg.Net``.
 
-    Some file systems can't keep files of both names. Modules don't count, for they are no models.
+    Some file systems can't have files of both names. Modules don't count, because they are not models.
     """
     parts = path.replace(":", ".").split(".")
     for depth in range(len(parts) - 1, 0, -1):
@@ -83,7 +82,7 @@ def has_case_variant(path: str) -> bool:
 
 
 def _imported(values: Iterable[Any]) -> Iterator[str]:
-    """Modules that a module's names come from. Runs no code of other objects."""
+    """Yield the modules that a module's names come from, without running code of other objects."""
     for value in list(values):
         kind = type(value)
         if issubclass(kind, ModuleType):
@@ -105,7 +104,7 @@ def _exports(class_: type) -> Iterator[str]:
 
 
 def _member(module: list[str], name: str) -> Any:
-    """Like `_defined`, but lazy packages import what is asked for: or else the order of requests would decide."""
+    """Like `_defined`, but let lazy packages import, so that the result doesn't depend on the order of requests."""
     try:
         return getattr(sys.modules.get(".".join(module)), name, None)
     except Exception:  # noqa: BLE001  (it runs code of the package)
@@ -113,6 +112,6 @@ def _member(module: list[str], name: str) -> Any:
 
 
 def _defined(module: list[str], name: str) -> Any:
-    """The object of a name in a module, if the module is loaded; None among the loaded ones forbids an import."""
+    """Return the object of a name in a loaded module; None in ``sys.modules`` forbids an import."""
     loaded = sys.modules.get(".".join(module))
     return vars(loaded).get(name) if loaded is not None else None

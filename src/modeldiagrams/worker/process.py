@@ -1,4 +1,4 @@
-"""The dialogue with one child process, and its end."""
+"""Communicates with a child process, and finds out how it ended."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ __all__ = ["SETUP_SECONDS", "START_SECONDS", "Process", "worker_problem"]
 T = TypeVar("T")
 
 START_SECONDS = 600.0
-"""Until the first message. Minutes, because only a hang takes as long, even on a busy machine."""
+"""Seconds until the first message; only a hang takes that long, even on a busy machine."""
 
 SETUP_SECONDS = 900.0
-"""For importing torch and for drawing, which no option limits; longer than V8's own limit, whose message is better."""
+"""Seconds to import torch and to draw, which no option limits; longer than V8's own limit, which has a better error."""
 
 EXIT_MARGIN = 5.0
 """Seconds for the process to end itself after a timeout, because it logs where it was."""
 
 _LONGEST_OUTPUT = 20_000
-"""Bytes of a model's output that are kept, from its end."""
+"""How many bytes of a model's output are kept, from its end."""
 
 _LARGEST_LOG = 10**8
-"""Bytes of a model's output that may lie on the disk."""
+"""The maximum size of a model's output on disk, in bytes."""
 
 _POLL_INTERVAL = 1.0
-"""Seconds between two checks of that."""
+"""Seconds between two checks of that size."""
 
 _SHORT = 0.005
-"""Seconds between two looks at a process that is about to end."""
+"""Seconds between two checks of a process that is about to end."""
 
 _BLOCK = 512
-"""Bytes of a block of `os.stat`."""
+"""The size of a block in `os.stat`, in bytes."""
 
 _SHOWN_LINES = 12
 
@@ -60,17 +60,17 @@ _TRACED: Any = Traced | Refused
 
 
 class Process:
-    """A process that answers requests, from its start to its end."""
+    """A process that answers requests."""
 
     def __init__(self, start: Callable[[IO[bytes]], Child], python: str | None = None) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            start: Starts the child with a file for all that it prints.
-            python: Its interpreter, for messages; None for the one that runs this.
+            start: Starts the child with a file for its output.
+            python: Its interpreter, for messages; None for the current one.
 
         Raises:
-            WorkerError: if it does not start, or is not of our version.
+            WorkerError: if it doesn't start, or has another version of this package.
         """
         self._owner = os.getpid()
         self._is_late = False
@@ -101,14 +101,14 @@ class Process:
         return cls(lambda log: Forked(main, log))
 
     def is_usable(self) -> bool:
-        """Whether this very process started it, and it is alive."""
+        """Whether it is alive and was started by this process, not by its parent."""
         return self._owner == os.getpid() and not self._killed and not self._has_ended()
 
     def ask(self, request: Request, kind: type[T], seconds: float) -> T:
         """Send a request and wait for the answer.
 
         Raises:
-            WorkerError: saying how the process ended, a sentence without its subject.
+            WorkerError: if the process ended; its message is a sentence without a subject.
         """
         if isinstance(request, Prepare):
             self._path = request.path
@@ -126,7 +126,7 @@ class Process:
             raise self._exit_error(request, seconds) from error
 
     def trace(self, request: Trace) -> Traced | Refused:
-        """Run a model. The end of the process is an answer, too, and every answer has what the model printed."""
+        """Run a model; every answer, even the end of the process, has the model's output."""
         doing = "importing PyTorch"
         try:
             answer: Traced | Refused = self.ask(Prepare(path=request.path), _READY, SETUP_SECONDS)
@@ -141,7 +141,7 @@ class Process:
         """End the process and its group; a forked child of the owner only closes its files.
 
         Args:
-            patience: Seconds for it to end by itself.
+            patience: Seconds to wait for it to end itself.
         """
         if self._owner == os.getpid():
             deadline = time.monotonic() + patience
@@ -155,7 +155,7 @@ class Process:
                 file.close()
 
     def _handshake(self, python: str | None) -> None:
-        """Read the first message, which says whether it is a worker of the same version."""
+        """Read the first message, and check that the process is a worker of the same version."""
         try:
             with self._deadline(START_SECONDS):
                 hello = receive(self._pipes()[1], Hello)
@@ -182,7 +182,7 @@ class Process:
 
     @contextlib.contextmanager
     def _deadline(self, seconds: float) -> Iterator[None]:
-        """Kill the process if the block takes longer, which ends a read; not all platforms can time out one."""
+        """Kill the process if the block takes longer, because not all platforms support timeouts of reads."""
         answered = threading.Event()
         watch = threading.Thread(target=self._watch, args=[answered, seconds], daemon=True)
         watch.start()
@@ -200,7 +200,7 @@ class Process:
                 self._is_late = True
                 self.kill()
                 return
-            # it goes on writing at its position, so the file becomes sparse
+            # the process keeps its position, so the file becomes sparse
             if getattr(os.fstat(self._log.fileno()), "st_blocks", 0) * _BLOCK > _LARGEST_LOG:
                 self._log.truncate(0)
 
@@ -208,7 +208,7 @@ class Process:
         return cast("IO[bytes]", self._child.stdin), cast("IO[bytes]", self._child.stdout)
 
     def _has_ended(self) -> bool:
-        """Whether the process has; where possible without reaping it, which would free its id."""
+        """Whether the process has ended; without reaping it if possible, which would free its id."""
         if not hasattr(os, "waitid"):
             return self._child.poll() is not None
         try:
@@ -217,9 +217,9 @@ class Process:
             return True
 
     def kill(self) -> None:
-        """Kill the whole group, even if its first process has ended: the others may still run.
+        """Kill the whole group, even if its first process has ended, because others may still run.
 
-        Once only: afterwards another group may have the id.
+        Only once, because another group may have the id afterwards.
         """
         with self._lock:
             if self._killed:
@@ -233,13 +233,13 @@ class Process:
             self._child.wait()
 
     def printed(self) -> str:
-        """The end of the log. The process shares the file position, so it has to be at the end afterwards."""
+        """Return the end of the log. The process shares the file position, so it is moved to the end again."""
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - _LONGEST_OUTPUT))
         return self._log.read(_LONGEST_OUTPUT).lstrip(b"\0").decode(errors="replace")
 
     def _exit_error(self, request: Request, seconds: float) -> WorkerError:
-        """How the process ended, in one sentence, and where in user code it was."""
+        """Describe how the process ended, and where in user code."""
         crash = read_crash(self.printed(), self._libraries, self._path)
         status = self._child.returncode or 0
         if self._is_late or crash.is_timeout:
@@ -254,12 +254,12 @@ class Process:
 
 
 def worker_problem(doing: str, error: WorkerError) -> Problem:
-    """How a process ended, as a problem."""
+    """Turn the end of a process into a problem."""
     return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, printed=error.printed)
 
 
 def _signal_name(number: int) -> str:
-    """Its name; most real-time signals have none."""
+    """Return a signal's name, or its number for most real-time signals."""
     try:
         return signal.Signals(number).name
     except ValueError:

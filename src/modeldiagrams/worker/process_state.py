@@ -1,7 +1,7 @@
-"""What a model may change in its process so that the next one there gets another diagram (see `reuse`).
+"""Detects changes by a model in its process that may affect the diagram of the next one (see `reuse`).
 
-No such list is complete; this one has what happens in practice. Where each model has its own process, it only tells
-whether the import of a package changes what libraries see that are imported later.
+No such list is complete; this one covers what happens in practice. If each model has its own process, it only detects
+whether the import of a package affects libraries that are imported later.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ State = dict[str, Any]
 
 
 def process_state() -> State:
-    """Take it down. ``sys.path`` is not part of it, because it is set anew for every model."""
+    """Record the state, without ``sys.path``, which is set for every model."""
     return {**_functions(), **_python_settings(), **_torch_settings()}
 
 
 def has_changed(before: State, after: State) -> bool:
-    """Whether anything differs. A new name in a module, as imports bring them, is no change."""
+    """Whether anything differs, except new names in modules, as after imports."""
     return any(after.get(name) != value for name, value in before.items())
 
 
 def _functions() -> State:
-    """What the names of PyTorch's and Python's own functions, layers and methods are bound to."""
+    """Record the objects of PyTorch's and Python's functions, layers and methods."""
     layers = [value for value in vars(torch.nn).values() if isinstance(value, type)]
     owners: tuple[Any, ...] = (builtins, torch, torch.nn.functional, torch.nn.init, torch.Tensor, *layers)
     return {

@@ -57,30 +57,30 @@ Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """Why there is no diagram, or not all of it."""
+    """Why there is no diagram, or only a part of it."""
 
     kind: Kind
     message: str
-    """One or more lines; the first is one complete sentence."""
+    """One or more lines; the first is a complete sentence."""
     frames: tuple[str, ...] = ()
-    """Lines of user code on the way to it, innermost last, as ``file:line in function``."""
+    """Frames of user code, innermost last, as ``file:line in function``."""
     printed: tuple[str, ...] = ()
-    """The last lines that a model printed before it died; for who builds the documentation, not for its readers."""
+    """The last output of a model that died, for authors but not readers."""
     remark: str = ""
-    """For the same."""
+    """More text for authors."""
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The process's first message, before any request."""
 
     version: str
-    """Of modeldiagrams in that process."""
+    """The version of modeldiagrams in that process."""
     libraries: tuple[str, ...]
     """The process's `library_folders`."""
 
 
 class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Import torch, which takes seconds that are not the model's."""
+    """Import torch, which doesn't count towards the model's time."""
 
     path: tuple[str, ...]
     """Folders to import from, before the process's own ``sys.path``."""
@@ -94,13 +94,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
-    function: str | None = None
-    """``pkg.mod:attr`` of what makes an image of model, inputs and outputs; it is called in place of the tracer."""
 
     @property
     def doing(self) -> str:
-        """What is asked for, the subject of messages."""
-        return f"calling {self.function}" if self.function else f"tracing {self.call.model}"
+        """The subject of messages about this request."""
+        return f"tracing {self.call.model}"
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -109,7 +107,7 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     graph: bytes
     view: View
     beside: Beside | None = None
-    """To draw what changed since."""
+    """Content of the picture in addition to the graph."""
 
 
 class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -123,7 +121,7 @@ class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Make another file of an author's SVG."""
+    """Convert an author's SVG to another format."""
 
     svg: str
     width: float
@@ -132,47 +130,45 @@ class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Tell what changed between two graphs."""
+    """Find what changed between two graphs."""
 
     before: bytes
     after: bytes
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Torch is there."""
+    """Torch is imported."""
 
 
 class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a model's process, whether there is a graph or not."""
+    """Facts about a model's process, with or without a graph."""
 
     sources: tuple[str, ...] = ()
     """Absolute paths of the user's files that the pass used, or that were loaded until it failed."""
     output: str = ""
     """The end of what the model printed."""
     imported: tuple[str, ...] = ()
-    """Modules of libraries that the import of the model's package loaded, where it took long and did nothing else."""
+    """Library modules that the import of the model's package loaded, if it took long and did nothing else."""
     loaded: tuple[str, ...] = ()
-    """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
+    """Absolute paths of all user files that the process has loaded so far, for any model."""
     may_differ: bool = False
-    """Whether another try may end otherwise, with equal sources: a limit, a signal, a file or a connection ended it."""
+    """Whether another try may end differently with equal sources, after a limit, a signal, a file or a connection."""
     has_side_effects: bool = False
     """Whether the model changed its process for later models."""
 
 
 class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
-    """A pass was recorded; where the forward raised, up to there."""
+    """A recorded pass, up to the error if the forward raised."""
 
     graph: bytes
-    image: bytes = b""
-    """Content of a picture file, if a function was to make one; then there is no graph."""
     libraries: tuple[str, ...] = ()
-    """Distributions that the model is made of, torch apart."""
+    """Distributions that the model uses, except torch."""
     names: dict[str, tuple[str, ...]] = {}
-    """Class → shorter names of the very same class."""
+    """Shorter names of classes."""
     name: str | None = None
     """The shortest name of the class that the request's path names; None for a factory."""
     has_case_variant: bool = False
-    """Whether another object beside the model has the same name but for capitals."""
+    """Whether another object has a name that differs only in case."""
     tried: tuple[str, ...] = ()
     """The passes of the search for inputs, one line each."""
 
@@ -196,7 +192,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
-    """Why there is nothing to show."""
+    """A refusal: there is nothing to show."""
 
     problem: Problem
 

@@ -1,4 +1,4 @@
-"""Which other files the user's code reads: settings, weights, tables. What a diagram shows may depend on them."""
+"""Finds other files that the user's code reads (settings, weights, tables), because a diagram may depend on them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ __all__ = ["files_read_by", "note_reads"]
 
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".dll", ".dylib")
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
-"""These change while nothing of the user's does."""
+"""Folders whose files change independently of the user's."""
 
 _LARGEST = 100_000_000
-"""Bytes: the content of each is looked at in every build."""
+"""The maximum size in bytes, because the content of each file is hashed in every build."""
 
 _read: dict[tuple[str, frozenset[str]], None] = {}
 """A file, and the files of the code that was running when it was opened."""
 
 
 def note_reads() -> None:
-    """From now on, and until this process ends, take down which files are opened."""
+    """Record opened files from now on, until this process ends."""
     sys.addaudithook(_note)
 
 
 def files_read_by(sources: Iterable[str], before: int) -> tuple[str, ...]:
-    """Absolute paths of what code has read, sorted; of files of up to 100 MB.
+    """Return the sorted absolute paths of files up to 100 MB that code has read.
 
     Args:
-        sources: Absolute paths of the files of this code. Several models may have run in this process: what was opened
-            while other code of the user's was running, too, is not theirs.
-        before: When the code began to run, in nanoseconds of the system's clock. What it has written itself is none of
-            what decides on a diagram.
+        sources: Absolute paths of the code's files. If other user code was running too when a file was opened, it
+            belongs to another model in this process.
+        before: When the code began to run, in nanoseconds of the system's clock. Files that it has written itself
+            don't count.
     """
     own = {*sources}
     found = {file for file, running in _read if running <= own} - own
@@ -66,7 +66,7 @@ def _note(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _running(frame: FrameType | None) -> frozenset[str]:
-    """Files of the user's code that is running."""
+    """Return the files of the user code that is running."""
     files = set[str]()
     while frame is not None:
         files.add(frame.f_code.co_filename)

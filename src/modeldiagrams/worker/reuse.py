@@ -1,7 +1,7 @@
-"""Traces models one after the other in one process, where a fork is not safe: on Windows and macOS.
+"""Traces models one after the other in one process, on Windows and macOS, where forks are not safe.
 
-A new process replaces it after it died, after an edit of a source file it had loaded, and after a model whose side
-effects were noticed. As not all are, a model that fails in a used process is tried again in a new one.
+A new process replaces it if it died, if a loaded source file was edited, or if a model had side effects. As not all
+side effects are detected, a model that fails in a used process is tried again in a new one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Reuse"]
 
 
 class Reuse:
-    """A tracing process, started when it is needed."""
+    """Manages a tracing process, started when needed."""
 
     def __init__(self, python: str | None, *, gpu: bool) -> None:
-        """Start nothing yet; see `Worker`."""
+        """Prepare; see `Worker`."""
         self._python = python
         self._gpu = gpu
         self._process: Process | None = None
@@ -32,7 +32,7 @@ class Reuse:
         self._lock = threading.Lock()
 
     def trace(self, request: Trace) -> Traced | Refused:
-        """Run a model, and no other at the same time."""
+        """Run one model at a time."""
         with self._lock:
             if self._is_stale():
                 self.close()
@@ -51,13 +51,13 @@ class Reuse:
             process.end()
 
     def renew(self) -> None:
-        """Replace a used process; the new one imports PyTorch while nobody waits for it."""
+        """Replace a used process; the new one imports PyTorch in the background."""
         if self._is_used:
             self.close()
             try:
                 self._start()
             except WorkerError:
-                self.close()  # the error comes again, and is reported, when a model needs the process
+                self.close()  # the error occurs again, and is reported, when a model needs the process
 
     def _attempt(self, request: Trace) -> Traced | Refused:
         try:
@@ -80,14 +80,14 @@ class Reuse:
         return self._process
 
     def _is_stale(self) -> bool:
-        """Whether the process is gone, or has modules as they were before an edit."""
+        """Whether the process has ended, or has modules from before an edit."""
         if self._process is not None and not self._process.is_usable():
             return True
         return any(_stamp(file) != stamp for file, stamp in self._loaded.items())
 
 
 class _Outcome(msgspec.Struct):
-    """What of a graph says whether the pass came to its end."""
+    """The part of a graph that tells whether the pass is complete."""
 
     status: _Status
 
@@ -103,7 +103,7 @@ def _has_failed(answer: Traced | Refused) -> bool:
 
 
 def _stamp(file: str) -> object:
-    """Changes when the file does."""
+    """Return a value that changes with the file."""
     try:
         status = Path(file).stat()
     except OSError:

@@ -1,12 +1,12 @@
-"""A process that has imported PyTorch, of which every model gets a fork of its own. Only on Linux.
+"""A process that has imported PyTorch, and is forked for every model. Only on Linux.
 
     documentation ─ spawns ─ template ─ forks ─ guard ─ forks ─ model
                         └ forks ─ template with a library's modules ─ …
 
-What a model does to its process ends with it, and a fork takes milliseconds. Between a model and all others stands a
-guard, which runs no user code: it limits time, notices how the model's process ends, and leaves nothing of it behind,
-whatever becomes of the documentation's process. A template has imported PyTorch and libraries, but never ran an op on
-numbers, because the threads that compute it would be missing in a fork, which would wait for them for ever.
+A model's changes to its process end with it, and a fork takes milliseconds. A guard, which runs no user code, limits
+the model's time, notices how its process ends, and cleans up, even if the documentation's process ends. A template
+has imported PyTorch and libraries, but never runs an op on numbers, because a fork would lack the threads that compute
+it, and wait for them forever.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
 __all__ = ["ask_for_fork", "serve_forks"]
 
 _LARGEST_PACKET = 2**17
-"""Bytes; Linux refuses packets from about 200,000 on."""
+"""In bytes; Linux refuses packets of about 200,000 or more."""
 _NO_MODULES = zlib.compress(msgspec.msgpack.encode(()))
 
 _leave = os._exit
 
 
 def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socket:
-    """Have a template fork a guard.
+    """Ask a template to fork a guard.
 
     Args:
-        control: The template's.
-        modules: Of libraries, which the fork is to have imported; it imports them itself if there are too many.
+        control: The template's control socket.
+        modules: Library modules that the fork needs; if there are too many, it imports them itself.
 
     Returns:
-        Connected to the guard: takes one `Trace`, gives one answer.
+        A connection to the guard, for one `Trace` and one answer.
 
     Raises:
         OSError: if the template has ended.
@@ -72,8 +72,8 @@ def _packet(modules: Sequence[str]) -> bytes:
 
 
 def serve_forks(control: socket.socket) -> NoReturn:
-    """Be a template until all other ends of its control socket are closed."""
-    gc.disable()  # PyTorch's import leaves next to no garbage, and the collector would look for it again and again
+    """Run a template until all other ends of its control socket are closed."""
+    gc.disable()  # PyTorch's import leaves little garbage, and the collector would search for it again and again
     send(sys.stdout.buffer, Hello(version=own_version(), libraries=library_folders()))
     os.dup2(2, 1)
     adopt_orphans()
@@ -82,7 +82,7 @@ def serve_forks(control: socket.socket) -> NoReturn:
 
 
 def _serve(control: socket.socket) -> NoReturn:
-    gc.freeze()  # the collector writes into every object it looks at, and memory that is written to is no longer shared
+    gc.freeze()  # the collector would write to every object, and written memory is no longer shared
     gc.enable()
     templates: dict[bytes, socket.socket | None] = {}
     while True:
@@ -104,7 +104,7 @@ def _forget_ended_children() -> None:
 
 
 def _hand_on(packet: bytes, conversation: socket.socket, templates: dict[bytes, socket.socket | None]) -> bool:
-    """Leave a fork to a template that has imported more; False if none can."""
+    """Pass a fork on to a template that has imported more; return False if there is none."""
     modules = msgspec.msgpack.decode(zlib.decompress(packet), type=tuple[str, ...])
     if not modules:
         return False
@@ -122,7 +122,7 @@ def _hand_on(packet: bytes, conversation: socket.socket, templates: dict[bytes, 
 
 
 def _fork_template(modules: Sequence[str]) -> socket.socket | None:
-    """A template with these modules; None if their import has started threads, which forks would lack."""
+    """Fork a template with these modules; None if their import started threads, which forks would lack."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         if not os.fork():
@@ -154,14 +154,14 @@ def _fork_guard(conversation: socket.socket) -> None:
 
 
 def _keep_only(connection: socket.socket) -> None:
-    """In a fork: close what belongs to its parent, and begin to care for own children."""
+    """Close the parent's connections in a fork, and reset the handling of children."""
     os.closerange(3, connection.fileno())
     os.closerange(connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
     adopt_orphans()
 
 
 def _guard(conversation: socket.socket) -> NoReturn:
-    """Have a fork trace a model, and answer for it."""
+    """Let a fork trace a model, and answer for it."""
     with conversation.makefile("rwb") as file:
         request = receive(file, Trace)
         process = Process.fork(trace_models)

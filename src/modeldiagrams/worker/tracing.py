@@ -21,7 +21,6 @@ from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_fi
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import dependencies
-from modeldiagrams.worker.embedding import image_made
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from modeldiagrams.worker.process_state import State, has_changed, process_state
@@ -35,18 +34,18 @@ if TYPE_CHECKING:
 __all__ = ["trace", "warm_up"]
 
 _MANY_MODULES = 100
-"""Of libraries, from which on their import takes long."""
+"""The number of library modules from which their import takes long."""
 
 _SAME_NUMBERS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"}
-"""Environment of the libraries that compute: the instructions that all processors of a kind have."""
+"""Environment that limits computing libraries to instructions of all processors, for equal numbers."""
 _THREADS = 2
-"""Sums depend on how many there are."""
+"""Fixed, because sums depend on the number of threads."""
 
 
 def warm_up() -> None:
-    """Trace a small model, so that every later one finds what torch imports at its first trace, and what is installed.
+    """Trace a small model to load everything that torch imports at its first trace.
 
-    It is on the meta device: a real op would start threads, which forks of this process would lack.
+    It is on the meta device, because a real op would start threads, which forks of this process would lack.
     """
     with torch.device("meta"):
         model, inputs = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2), nn.ReLU()), (torch.empty(1, 2),)
@@ -62,13 +61,13 @@ def trace(request: Trace, log: int) -> Traced | Refused:
 
     Args:
         request: The model, its inputs, and its limits.
-        log: File descriptor for the stack of a model that takes too long.
+        log: The file descriptor for the stack of a model that takes too long.
 
     Returns:
-        The graph, or why there is none.
+        The graph, or a refusal.
     """
     start = time.time_ns()
-    if not request.call.measure_time:  # a graph must not depend on the processor, but times are about it
+    if not request.call.measure_time:  # a graph must not depend on the processor, but times do
         os.environ |= _SAME_NUMBERS
         torch.set_num_threads(_THREADS)
     before = process_state()
@@ -76,8 +75,7 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     try:
         with limited(request.limits.seconds, request.limits.gigabytes, log):
             imported = _imported_libraries(request.call.model, before)
-            function = request.function
-            answer: Traced | Refused = image_made(request, function) if function else _traced(request)
+            answer: Traced | Refused = _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         problem = _problem(error, request)
@@ -94,9 +92,9 @@ def trace(request: Trace, log: int) -> Traced | Refused:
 
 
 def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
-    """Modules of libraries that the import of a model's package loads, if it pays to have them loaded beforehand.
+    """Return the library modules that the import of a model's package loads, if it pays to load them in advance.
 
-    Not if the import did anything else: a library may look at an environment variable that the package sets.
+    Not if the import had other effects, because a library may read an environment variable that the package sets.
     """
     known = set(sys.modules)
     locate(model)
@@ -135,14 +133,14 @@ def _traced(request: Trace) -> Traced:
 
 
 def _may_differ(error: Failure | None) -> bool:
-    """Whether a file, a connection or the memory limit ended the forward, as a built-in exception says."""
+    """Whether a file, a connection or the memory limit ended the forward, judged by built-in exceptions."""
     kind = getattr(builtins, error.type, None) if error else None
     is_external = isinstance(kind, type) and issubclass(kind, OSError)
     return is_external or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
 
 
 def _on_device(target: Target, request: Trace) -> Target:
-    """The target on the requested device. In meta mode the tracer moves the inputs itself: it needs their values."""
+    """Move the target to the requested device. In meta mode, the tracer moves the inputs, because it needs values."""
     name, device = request.call.model, request.limits.device
     if request.mode == "meta":
         move_to_device("meta", target.model, (), name)
@@ -153,7 +151,7 @@ def _on_device(target: Target, request: Trace) -> Target:
 
 
 def _with_memory_hint(graph: Graph, limits: Limits) -> Graph:
-    """If the pass ran out of memory, its error names the option."""
+    """Add a hint on the option to the error of a pass that ran out of memory."""
     error = graph.status.error
     if error is None or not is_out_of_memory(f"{error.type}: {error.message}"):
         return graph

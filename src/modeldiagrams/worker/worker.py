@@ -1,12 +1,10 @@
-"""Traces models outside of the documentation's process, so that none can break the build."""
+"""Traces models outside the documentation's process, so that none can break the build."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-
-import msgspec
 
 from modeldiagrams.common.user_files import is_library, src_folders
 from modeldiagrams.worker.cleaning import cleaned
@@ -22,50 +20,47 @@ if TYPE_CHECKING:
 __all__ = ["CAN_FORK", "Worker"]
 
 CAN_FORK = sys.platform == "linux"
-"""Elsewhere PyTorch is not safe in a fork, or there is none."""
+"""On other systems, PyTorch is not safe in forks, or there are none."""
 
 
 class Worker:
-    """Runs models in other processes, started when they are needed. Use it with ``with``, or `close` it."""
+    """Runs models in other processes, started when needed. Use it in a ``with`` statement, or `close` it."""
 
     def __init__(self, python: str | None = None, *, gpu: bool = False, forks: bool = CAN_FORK) -> None:
-        """Start nothing yet.
+        """Prepare; nothing is started yet.
 
         Args:
-            python: The interpreter to run, of another environment than this process's.
+            python: The interpreter of another environment, if any.
             gpu: Whether models may see a GPU.
-            forks: Whether every model has a process of its own; otherwise one process runs them all.
+            forks: Whether every model has its own process; otherwise, one process runs them all.
         """
         self._python = python
         self._way = Forks(python, gpu=gpu) if forks else Reuse(python, gpu=gpu)
 
-    def trace(
-        self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto", *, function: str | None = None
-    ) -> Traced | Refused:
+    def trace(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Traced | Refused:
         """Make a model and record one forward pass.
 
         Args:
             options: The model, its inputs, and its limits.
             paths: Folders to import from, before those of this process.
             mode: As for `modeldiagrams.trace`.
-            function: What is to make an image of model, inputs and outputs, instead of a graph.
 
         Returns:
-            The graph or image, or why there is none: whatever happens to the process is a problem of kind ``worker``.
+            The graph, or a refusal; an error of the process is a problem of kind ``worker``.
         """
-        request = msgspec.structs.replace(self.request(options, paths, mode), function=function)
+        request = self.request(options, paths, mode)
         return cleaned(self._way.trace(request), request.path)
 
     def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
-        """What `trace` asks for."""
+        """Build the request of `trace`."""
         return Trace(call=options.call, limits=options.limits, mode=mode, path=self._import_path(paths))
 
     def close(self) -> None:
-        """End the processes, and every process that a model started."""
+        """End all processes, including those that models started."""
         self._way.close()
 
     def renew(self) -> None:
-        """Get ready for models whose sources may have been edited."""
+        """Prepare for models whose sources may have been edited."""
         self._way.renew()
 
     def __enter__(self) -> Self:
@@ -75,9 +70,9 @@ class Worker:
         self.close()
 
     def _import_path(self, paths: Sequence[Path]) -> tuple[str, ...]:
-        """Folders to import from; another environment has its own libraries.
+        """Return the folders to import from; another environment has its own libraries.
 
-        A package in ``src`` comes last: if it is installed, too, then perhaps with compiled parts that ``src`` lacks.
+        ``src`` comes last, because an installed package may have compiled parts that ``src`` lacks.
         """
         own = [entry for entry in sys.path if not self._python or not is_library(entry)]
         return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, src_folders(paths))])

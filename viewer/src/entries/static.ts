@@ -19,7 +19,6 @@ import type { Frame } from "../view/frame.js";
 import { shownIndex } from "../view/grouping/shown_index.js";
 import type { ViewOptions } from "../view/options.js";
 import { type OutlineRow, outlineRows } from "../view/outline_rows.js";
-import { type Unmatched, unmatchedPatterns } from "../view/patterns.js";
 import type { State } from "../view/state.js";
 import { view } from "../view/view.js";
 import { throughLens } from "../widget/lenses/still.js";
@@ -56,7 +55,6 @@ interface Rendered extends Picture {
   /** Members of each bundle, by its id. */
   bundled: Record<string, string[]>;
   outline: OutlineRow[];
-  unmatched: Unmatched | null;
   steps: RenderedStep[];
 }
 
@@ -122,7 +120,6 @@ function rendered(asked: Drawing, engine: Viz): Rendered {
     rolled: rolledIn(laidOut.root.frame),
     bundled: bundledIn(shownIndex(graph, state)),
     outline: outlineRows(graph),
-    unmatched: unmatchedPatterns(graph, request.view),
     steps: flat ? [] : steps.map(shown),
   };
 }

@@ -1,7 +1,6 @@
 /** Patterns of module paths and class names: `*` matches anything including dots, `?` one character. */
 import type { FunctionNode, GraphIndex, ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
-import type { ViewOptions } from "./options.js";
 
 type Named = ModuleNode | FunctionNode;
 
@@ -31,28 +30,4 @@ export function matcher(patterns: string[]): (node: Named) => boolean {
 export function glob(pattern: string): RegExp {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`^${escaped.replace(/\*+/g, ".*").replace(/\?/g, ".")}$`, "su");
-}
-
-/** An option with patterns that match no module. */
-export interface Unmatched {
-  option: "expand" | "collapse" | "direction";
-  patterns: string[];
-}
-
-/** The first option with patterns that match no module of the trace, including modules that pictures omit. */
-export function unmatchedPatterns(traced: GraphIndex, { expand, collapse, direction }: ViewOptions): Unmatched | null {
-  const byPattern = typeof direction === "object" ? (direction ?? []) : [];
-  const options: Unmatched[] = [
-    { option: "expand", patterns: expand ?? [] },
-    { option: "collapse", patterns: collapse ?? [] },
-    // `*` also matches the model itself
-    { option: "direction", patterns: byPattern.map(([pattern]) => pattern).filter((pattern) => pattern !== "*") },
-  ];
-  const functions = Object.values(traced.graph.functions ?? {});
-  const all: Named[] = [...modules(traced), ...functions.map((call): FunctionNode => ({ ...call, kind: "function" }))];
-  const unmatched = options.map(({ option, patterns }) => ({
-    option,
-    patterns: patterns.filter((pattern) => !all.some(matcher([pattern]))),
-  }));
-  return unmatched.find(({ patterns }) => patterns.length > 0) ?? null;
 }

@@ -1,8 +1,12 @@
 import { expect, it } from "vitest";
 import { index } from "../../src/graph/indexing.js";
-import { matching, unmatchedPatterns } from "../../src/view/patterns.js";
-import { chain, wrapped } from "../fixtures.js";
+import { glob, matching } from "../../src/view/patterns.js";
+import { wrapped } from "../fixtures.js";
 
+const table = (await import("../../../tests/globs.json")).default as Record<
+  string,
+  { matches: string[]; misses: string[] }
+>;
 const graph = index(wrapped);
 
 it("compares a pattern with the whole of a path, a class and its full name", () => {
@@ -12,15 +16,8 @@ it("compares a pattern with the whole of a path, a class and its full name", () 
   expect(matching(graph, ["inner", "[a-z]*", "outer?inn"])).toEqual([]);
 });
 
-it("names the first option with patterns that match no module", () => {
-  expect(unmatchedPatterns(graph, { expand: ["*"], collapse: ["Inner", "§", "x*"] })).toEqual({
-    option: "collapse",
-    patterns: ["§", "x*"],
-  });
-  expect(unmatchedPatterns(graph, { direction: [["§", "LR"]] })?.option).toBe("direction");
-});
-
-it("counts * as matched in directions", () => {
-  expect(unmatchedPatterns(index(chain), { direction: [["*", "TB"]] })).toBeNull();
-  expect(unmatchedPatterns(index(chain), { direction: "LR" })).toBeNull();
+it.each(Object.entries(table))("%o matches as in Python", (pattern, { matches, misses }) => {
+  const rule = glob(pattern);
+  expect(matches.filter((name) => !rule.test(name))).toEqual([]);
+  expect(misses.filter((name) => rule.test(name))).toEqual([]);
 });

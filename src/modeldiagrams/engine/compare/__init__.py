@@ -1,1 +1,1 @@
-"""What changed: between two graphs, and between two versions of a documentation."""
+"""Compares two graphs, and two versions of a documentation."""

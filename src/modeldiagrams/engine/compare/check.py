@@ -1,4 +1,4 @@
-"""Every model of a documentation against its graph of another version."""
+"""Compares every model of a documentation with its graph of another version."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ State = Literal["same", "changed", "new", "gone", "failed"]
 
 _WORDS = {
     "new": "new: there is no graph to compare with",
-    "gone": "gone: no page shows it any more",
+    "gone": "gone: no page shows it any longer",
 }
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """One model of a documentation."""
+    """One compared model of a documentation."""
 
     name: str
-    """Of its graph file."""
+    """The name of its graph file."""
     state: State
     problem: str = ""
     """Why it could not be compared, for ``failed``."""
     difference: Difference | None = None
 
     def reaches(self, level: Level) -> bool:
-        """Whether something of this level changed; that a model is new or gone only counts where all counts."""
+        """Whether there is a change of this level; new and removed models only count as ``detail``."""
         return level == "detail" if self.difference is None else self.difference.reaches(level)
 
 
@@ -61,22 +61,22 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_sure(self) -> bool:
-        """Whether all could be compared, without reservations."""
+        """Whether all models could be compared, without reservations."""
         differences = [model.difference for model in self.models if model.difference]
         return not any(model.state == "failed" for model in self.models) and not any(
             found.reservations for found in differences
         )
 
     def reaches(self, level: Level) -> bool:
-        """Whether something of this level, or of a more serious one, changed anywhere."""
+        """Whether any model has a change of this or a more serious level."""
         return any(model.reaches(level) for model in self.models if model.state not in {"same", "failed"})
 
     def to_json(self) -> str:
-        """JSON in the format ``modeldiagrams-check``, with differences as `diff` writes them."""
+        """Encode as JSON in the format ``modeldiagrams-check``, with differences in the format of `diff`."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
 
     def to_text(self, *, details: bool = False) -> str:
-        """Lines for a terminal."""
+        """Format as text for a terminal."""
         texts = [
             model.difference.to_text(details=details, title=model.name)
             if model.difference
@@ -86,7 +86,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join([*texts, self.summary()])
 
     def to_markdown(self, *, details: bool = False) -> str:
-        """The same for a pull request."""
+        """Format as Markdown for a pull request."""
         texts = [
             model.difference.to_markdown(details=details, title=model.name)
             if model.difference
@@ -96,11 +96,11 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         return "\n\n".join([f"## Architectures: {self.summary()}", *texts])
 
     def reported(self) -> Iterator[Compared]:
-        """The models that reports list: those that are not as before."""
+        """Yield the models that changed."""
         return (model for model in self.models if model.state != "same")
 
     def summary(self) -> str:
-        """How many models are how."""
+        """Summarise how many models changed."""
         counts = {
             "changed": self._count("changed"),
             "new": self._count("new"),
@@ -119,7 +119,7 @@ def check(source: Path, against: str | None = None) -> Check:
 
     Args:
         source: The folder of ``conf.py`` or ``mkdocs.yml``.
-        against: A git revision, the address of a site, or a folder; None for the graphs beside the documentation.
+        against: A git revision, the address of a site, or a folder; None for the graphs of the documentation.
 
     Raises:
         ModelDiagramsError: if there is no documentation or no such version, or the builder fails.
@@ -129,7 +129,7 @@ def check(source: Path, against: str | None = None) -> Check:
         done = (*taken.written, *taken.unchanged)
         now: dict[str, Callable[[], Graph]] = {path.stem: partial(load, Path(temporary) / path.name) for path in done}
         now |= {path.stem: _untraced for path in taken.missing}
-        # a graph file that a page names is shown, though no model has it
+        # graph files that pages name are shown without a model
         read = {path.stem for path in taken.read if path.parent == taken.folder} - now.keys()
         kept = kept_graphs(against, taken.folder) if against else graphs_in(taken.folder)
         return compare_all([item for item in kept if read.isdisjoint(item.names)], now, taken.folder.parent)
@@ -139,12 +139,12 @@ def changes_since(version: str, folder: Path, compare: Compare) -> Check:
     """Compare the committed graphs of a documentation with those of another version.
 
     Args:
-        version: A git revision, the address of a site, or a folder beside the graphs.
-        folder: Of the graphs.
+        version: A git revision, the address of a site, or a folder next to the graphs.
+        folder: The folder of graphs.
         compare: As in `difference_by`.
 
     Raises:
-        ModelDiagramsError: if one of the two versions has no graphs.
+        ModelDiagramsError: if one of the versions has no graphs.
     """
     beside = folder.parent / version
     kept = kept_graphs(str(beside) if beside.is_dir() else version, folder)
@@ -163,9 +163,9 @@ def compare_all(
     """Compare the graphs of two versions of a documentation.
 
     Args:
-        kept: The earlier version's.
-        now: Name → what reads or makes this version's.
-        folder: The sides of `kept` are relative to it.
+        kept: The graphs of the earlier version.
+        now: Functions that load the graphs of this version, by name.
+        folder: The folder that sides of `kept` are relative to.
         compare: As in `difference_by`.
     """
     by_name = {name: item for item in kept for name in item.names}
@@ -188,7 +188,7 @@ def compare_all(
 
 
 def _is_graph(item: Kept, folder: Path) -> bool:
-    """Whether it is one, and not another JSON file in the same folder."""
+    """Whether a JSON file in the folder is a graph."""
     try:
         graph_of(item.side, no_model, folder)
     except ModelDiagramsError:
@@ -197,7 +197,7 @@ def _is_graph(item: Kept, folder: Path) -> bool:
 
 
 def outcome_of(model: Compared) -> str:
-    """Why a model has no difference."""
+    """Explain why a model has no difference."""
     return f"not compared: {model.problem}" if model.state == "failed" else _WORDS[model.state]
 
 

@@ -1,4 +1,4 @@
-"""What changed between two graphs, found by the viewer's core; no torch."""
+"""Finds what changed between two graphs with the viewer's core, without torch."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 __all__ = ["LEVELS", "Change", "Checkpoints", "Difference", "Level", "diff", "difference_by", "difference_schema"]
 
 _NAMED = 3
-"""Keys that an error names."""
+"""The maximum number of keys in an error."""
 
 
 class Difference(Found, frozen=True, kw_only=True):
-    """What changed from one graph to another.
+    """The changes from one graph to another.
 
     Attributes:
         same: Whether nothing differs.
-        same_computation: Whether the outputs are computed in the same way, whatever the modules and names.
-        reservations: Why the comparison may report too much or too little, such as other example inputs.
-        inventory: For two different architectures, class of layers → their number before and after; else None.
-        changes: Each change once, those of the interface first.
+        same_computation: Whether outputs are computed in the same way, even with other modules and names.
+        reservations: Reasons why the comparison may report too much or too little, such as other example inputs.
+        inventory: For two different architectures, the number of layers before and after by class; else None.
+        changes: Each change once, changes of the interface first.
     """
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Difference(Found, frozen=True, kw_only=True):
     __repr__ = __str__
 
     def to_text(self, *, details: bool = False, title: str = "") -> str:
-        """Lines for a terminal.
+        """Format as text for a terminal.
 
         Args:
             details: Whether to list changes of level ``detail`` one by one.
@@ -50,7 +50,7 @@ class Difference(Found, frozen=True, kw_only=True):
         return as_text(self, details=details, title=title)
 
     def to_markdown(self, *, details: bool = False, title: str = "") -> str:
-        """The same for a pull request or a page.
+        """Format as Markdown for a pull request or a page.
 
         Args:
             details: Whether to list changes of level ``detail`` one by one.
@@ -59,24 +59,24 @@ class Difference(Found, frozen=True, kw_only=True):
         return as_markdown(self, details=details, title=title)
 
     def to_json(self) -> str:
-        """JSON in the format ``modeldiagrams-diff``."""
+        """Encode as JSON in the format ``modeldiagrams-diff``."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
 
     def reaches(self, level: Level) -> bool:
-        """Whether there is a change of this level, or of a more serious one."""
+        """Whether there is a change of this or a more serious level."""
         return any(LEVELS.index(change.level) <= LEVELS.index(level) for change in self.changes)
 
     def migrate(self, state_dict: Mapping[str, Any]) -> dict[str, Any]:
-        """Rename the keys of a state dict of the model before, so that the model after loads it.
+        """Rename the keys of a state dict of the earlier model, so that the later model loads it.
 
         Args:
-            state_dict: What ``state_dict()`` of the model before returned.
+            state_dict: The ``state_dict()`` of the earlier model.
 
         Returns:
-            The same tensors under their names in the model after.
+            The same tensors under their names in the later model.
 
         Raises:
-            ModelDiagramsError: unless every weight certainly has exactly one counterpart.
+            ModelDiagramsError: unless every weight has exactly one certain counterpart.
         """
         doubt = self._doubt()
         if doubt:
@@ -85,12 +85,12 @@ class Difference(Found, frozen=True, kw_only=True):
         missing = [name for name in names if name not in state_dict]
         if missing:
             raise ModelDiagramsError(
-                f"expected a state dict of {self.before.model} as it was before, but it lacks {_list(missing)}"
+                f"expected a state dict of the earlier {self.before.model}, but it lacks {_list(missing)}"
             )
         return {names.get(name, name): value for name, value in state_dict.items()}
 
     def _doubt(self) -> str:
-        """Why weights can't be renamed; "" if they can."""
+        """Explain why weights can't be renamed; "" if they can."""
         found = self.checkpoints
         if found.ambiguous:
             return f"{_list(found.ambiguous[0].before)} differ in nothing but their names"
@@ -118,14 +118,14 @@ def diff(before: Graph, after: Graph) -> Difference:
         The changes, each once at its cause, and whether saved weights still load.
 
     Raises:
-        GraphError: if one of the graphs does not hold a complete pass, so that a comparison would not be reliable.
+        GraphError: if one of the graphs is incomplete, so that a comparison would not be reliable.
         RenderError: if the viewer, which compares the graphs, fails or was not built.
     """
     return difference_by(difference_json, before, after)
 
 
 def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> Difference:
-    """As `diff`; `compare` does it, JSON text of both → JSON text, in this or another process."""
+    """Do what `diff` does; `compare` takes the JSON texts of both graphs, and may run in another process."""
     for name, graph in (("before", before), ("after", after)):
         if graph.status.state != "complete":
             raise GraphError(
@@ -137,7 +137,7 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
 
 
 def difference_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of `Difference.to_json`."""
+    """Return the JSON Schema (2020-12) of `Difference.to_json`."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "modeldiagrams difference, format version 1.0",

@@ -1,4 +1,4 @@
-"""What a comparison found, as data: the format ``modeldiagrams-diff``."""
+"""The result of a comparison as data: the format ``modeldiagrams-diff``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["LEVELS", "Ambiguous", "Change", "Checkpoints", "Found", "Level", "Mo
 
 Level = Literal["breaking", "notable", "detail"]
 LEVELS: tuple[Level, ...] = ("breaking", "notable", "detail")
-"""The most serious first."""
+"""Levels, the most serious first."""
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the two."""
+    """One of the two models."""
 
     model: str
     class_: str = msgspec.field(name="class")
@@ -25,10 +25,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision, with all its places."""
+    """One change, with all its places."""
 
     id: str
-    """Stable name of the kind of change: ``repeats``, ``replaced``, …"""
+    """The stable name of the kind of change: ``repeats``, ``replaced``, …"""
     level: Level
     """``breaking``: callers or saved weights no longer fit. ``notable``: something else is computed.
     ``detail``: the same is computed."""
@@ -37,23 +37,23 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     before: Any
     after: Any
     where: tuple[str, ...]
-    """Paths, with ``*`` for numbers of list members; of ``repeats``, the lists."""
+    """Paths, with ``*`` for indices of lists; for ``repeats``, the lists."""
     places: tuple[tuple[str | None, str | None], ...]
-    """Node ids in both graphs; None where there is no counterpart, "" for the model."""
+    """Node ids in both graphs; None if there is no counterpart, "" for the model."""
     count: int
     parameters: int
-    """How many parameters came with it; negative for those that went."""
+    """The number of added parameters; negative for removed ones."""
     caused_by: int | None
-    """Index of the change from which it follows."""
+    """The index of the change that caused it."""
 
     @property
     def is_main(self) -> bool:
-        """Whether it is told by default: it is no detail, and follows from no other change."""
+        """Whether it is listed by default: it is not a detail, and not caused by another change."""
         return self.level != "detail" and self.caused_by is None
 
     @property
     def sign(self) -> str:
-        """``+`` for what came, ``−`` for what went, ``~`` for what changed."""
+        """``+`` for an addition, ``−`` for a removal, ``~`` for a change."""
         came, went = (all(place[side] is None for place in self.places) for side in (0, 1))
         return "+" if came and self.places else "−" if went and self.places else "~"
 
@@ -66,32 +66,32 @@ class Renaming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ambiguous(msgspec.Struct, frozen=True, kw_only=True):
-    """Keys of weights that only their names tell apart."""
+    """Keys of weights that only differ in their names."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
 
 
 class Checkpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a state dict of the model before loads into the one after."""
+    """Whether a state dict of the earlier model loads into the later one."""
 
     verdict: Literal["load", "load-after-renaming", "load-in-part", "ambiguous", "do-not-load"]
     buffers_known: bool
-    """Whether both graphs say which buffers are saved; files of a format before 1.2 don't."""
+    """Whether both graphs know which buffers are saved; files before format 1.2 don't."""
     same: int
-    """Number of keys that load as they are."""
+    """The number of keys that load unchanged."""
     renamed: tuple[Renaming, ...]
-    """Those for which there is no doubt."""
+    """Keys with exactly one certain counterpart."""
     reshaped: tuple[Renaming, ...]
     gone: tuple[str, ...]
     new: tuple[str, ...]
     ambiguous: tuple[Ambiguous, ...]
     other_role: tuple[str, ...]
-    """Keys that both models have for weights with another job: loading them gives wrong results without an error."""
+    """Keys of both models for weights with different roles: loading them gives wrong results without an error."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it; `Difference` adds what can be done with it."""
+    """All results of a comparison; `Difference` adds methods."""
 
     format: Literal["modeldiagrams-diff"] = "modeldiagrams-diff"
     version: str = "1.0"

@@ -1,4 +1,4 @@
-"""How a model changed from release to release: its committed graph in all git tags."""
+"""Shows how a model changed from release to release, by its committed graph in all git tags."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ UNRELEASED = "unreleased"
 
 _WORDS = {"first": "first shown", "same": "as before", "missing": "no graph"}
 _MOST_CHANGES = 3
-"""Told of one release; the rest is counted."""
+"""The maximum number of changes listed for one release; the rest is counted."""
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
-    """The model in one tag, or now."""
+    """The model in one tag, or its current state."""
 
     version: str
-    """The tag; ``unreleased`` for the graph file as it is now."""
+    """The tag; ``unreleased`` for the current graph file."""
     date: str
-    """Of the tag, as ``2026-11-23``; "" for now."""
+    """The date of the tag, as ``2026-11-23``; "" for the current state."""
     state: State
-    """``first``: no earlier tag has the graph. ``missing``: this one has none, though an earlier one had."""
+    """``first``: no earlier tag has the graph. ``missing``: an earlier tag has the graph, but not this one."""
     parameters: int | None = None
     flops: int | None = None
-    """None where not counted, or where there is no graph."""
+    """None if not counted, or without a graph."""
     flops_sign: str = ""
     """``≤`` or ``≈`` if the FLOPs depend on assumed sizes."""
     problem: str = ""
-    """Why there is no graph or no comparison, for ``failed``."""
+    """The reason for ``failed``: no graph, or no comparison."""
     difference: Difference | None = None
-    """Since the version before that has a graph; None if nothing changed."""
+    """The changes since the previous version with a graph; None if nothing changed."""
 
     def changes(self) -> list[str]:
-        """What changed in this release, one sentence each."""
+        """Describe the changes in this release, one sentence each."""
         if self.difference is None:
             return [_WORDS.get(self.state, self.problem)]
         main = [change for change in self.difference.changes if change.is_main]
@@ -66,7 +66,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         return [*lines, *(f"reservation: {text}" for text in self.difference.reservations)]
 
     def cells(self) -> tuple[str, str, str, str]:
-        """The texts of the other columns of a table."""
+        """Return the texts of the other columns of a table."""
         parameters = "–" if self.parameters is None else format_count(self.parameters)
         flops = "–" if self.flops is None else f"{self.flops_sign} {format_flops(self.flops)}".strip()
         return self.version, self.date, parameters, flops
@@ -81,11 +81,11 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     releases: tuple[Release, ...]
 
     def to_json(self) -> str:
-        """JSON in the format ``modeldiagrams-history``, with differences as `diff` writes them."""
+        """Encode as JSON in the format ``modeldiagrams-history``, with differences in the format of `diff`."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
 
     def to_text(self) -> str:
-        """Lines for a terminal."""
+        """Format as text for a terminal."""
         rows = [(*release.cells(), release.changes()) for release in self.releases]
         widths = [max(map(len, column)) for column in zip(TITLES[:-1], *(row[:-1] for row in rows), strict=True)]
         pads = (str.ljust, str.ljust, str.rjust, str.rjust)
@@ -100,7 +100,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(lines)
 
     def to_markdown(self) -> str:
-        """A table."""
+        """Format as a Markdown table."""
         rows = [
             [*map(plain_markdown, release.cells()), "<br>".join(map(plain_markdown, release.changes()))]
             for release in self.releases
@@ -115,14 +115,14 @@ class _Tag(NamedTuple):
 
 
 def committed_graph(model: str, folder: Path) -> Path:
-    """The snapshot of a model.
+    """Find the snapshot of a model.
 
     Args:
-        model: As on pages.
-        folder: Of the snapshots.
+        model: The model's name on pages.
+        folder: The folder of snapshots.
 
     Raises:
-        ModelDiagramsError: if there is none, or pages call the model in several ways.
+        ModelDiagramsError: if there is none, or several because pages call the model in several ways.
     """
     if (exact := folder / f"{model}.json").is_file():
         return exact
@@ -144,16 +144,16 @@ def history_of(
     """Read a committed graph in every git tag that leads to the current commit, and compare each with the one before.
 
     Args:
-        graph: The graph file. What it holds now is a release, too, if it is not what the last tag has.
+        graph: The graph file. Its current content counts as a release if it differs from the last tag.
         since: A revision; tags that don't contain it are left out.
         compare: As in `difference_by`.
 
     Raises:
-        ModelDiagramsError: if there is no such folder, revision, or tag, or no graph in any of them.
+        ModelDiagramsError: if the folder, the revision or tags don't exist, or no tag has the graph.
     """
     if not graph.parent.is_dir():
         raise ModelDiagramsError(f"{graph}: expected a graph file, but there is no such folder")
-    reader = _Reader(graph, compare)
+    reader = _ReleaseReader(graph, compare)
     found = list(reader.releases(_tags(graph.parent, since)))
     if not any(release.parameters is not None for release in found):
         raise ModelDiagramsError(
@@ -163,8 +163,8 @@ def history_of(
     return History(model=reader.model, releases=tuple(found))
 
 
-class _Reader:
-    """Reads the graph of one version after the other, and compares it with the last."""
+class _ReleaseReader:
+    """Reads the graph of one version after the other, and compares it with the previous one."""
 
     def __init__(self, file: Path, compare: Callable[[bytes, bytes], str]) -> None:
         self.file = file
@@ -173,7 +173,7 @@ class _Reader:
         self._last: Graph | None = None
 
     def releases(self, tags: list[_Tag]) -> Iterator[Release]:
-        """All since the first that has a graph."""
+        """Yield all releases since the first with a graph."""
         is_there = True
         for tag in tags:
             side = f"git:{tag.name}:{self.file.name}"
@@ -216,7 +216,7 @@ class _Reader:
 
 
 def _tags(folder: Path, since: str | None) -> list[_Tag]:
-    """The tags that lead to the current commit, in the order of their dates; of one date in that of their numbers."""
+    """Return the tags that lead to the current commit, by date and version number."""
     if since is not None and since.startswith("-"):
         raise ModelDiagramsError(f"{since}: expected a git revision")
     listed = git(

@@ -1,4 +1,4 @@
-"""The two sides of a comparison on the command line: a file, a revision, an address or a model → a graph."""
+"""Loads the two sides of a comparison: graphs of files, revisions, addresses or models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "relative"]
 SCHEMES = ("http://", "https://")
 
 _LARGEST = 10**8
-"""Bytes of a graph that is read; those of the largest models have a tenth."""
+"""The maximum size of a graph in bytes; the largest models need a tenth."""
 _PATIENCE = 30
 """Seconds."""
 
@@ -33,12 +33,12 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
     """Get the graph that one side of a comparison names.
 
     Args:
-        side: A graph file, `-` for stdin, ``git:REV:path``, an address of a graph file, or a model.
-        trace: What runs a model.
-        folder: Files and paths in revisions are relative to it.
+        side: A graph file, `-` for stdin, ``git:REV:path``, the address of a graph file, or a model.
+        trace: Traces a model.
+        folder: The folder that files and paths in revisions are relative to.
 
     Raises:
-        ModelDiagramsError: if there is no graph, with the place that was looked at.
+        ModelDiagramsError: if there is no graph, with its location.
     """
     if side.startswith(SCHEMES):
         return _read(side, download(side))
@@ -55,15 +55,15 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
 
 
 def relative(error: ModelDiagramsError, folder: Path) -> str:
-    """What an error says, without the absolute path of the documentation: pages show it."""
+    """Return an error's message without the absolute path of the documentation, because pages show it."""
     return str(error).replace(f"{folder.absolute()}{os.sep}", "")
 
 
 def no_model(side: str) -> Graph:
-    """Where models are not run.
+    """Refuse to run a model.
 
     Raises:
-        ModelDiagramsError: that says so.
+        ModelDiagramsError: always.
     """
     raise ModelDiagramsError(f"{side}: expected a graph file")
 
@@ -78,17 +78,17 @@ def _read(name: str, data: bytes) -> Graph:
 
 
 def download(address: str) -> bytes:
-    """What is at an address, up to the size of the largest graph.
+    """Download a file, up to the maximum size of a graph.
 
     Raises:
-        ModelDiagramsError: if nothing is.
+        ModelDiagramsError: if this fails.
     """
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:  # noqa: S310  (http only, see above)
             return bytes(answer.read(_LARGEST + 1))
     except (OSError, ValueError, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
-            error.close()  # it is the answer, too
+            error.close()  # it is also the response
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise ModelDiagramsError(f"{address}: expected a graph file at this address: {reason}") from error
 
@@ -102,12 +102,12 @@ def _from_git(side: str, folder: Path) -> bytes:
 
 
 def git(arguments: list[str], expected: str, folder: Path) -> bytes:
-    """What git prints.
+    """Run git and return its output.
 
     Args:
-        arguments: Of the command; a revision among them may not start with ``-``.
-        expected: What an error begins with.
-        folder: Where it runs.
+        arguments: The arguments; a revision among them must not start with ``-``.
+        expected: The beginning of an error.
+        folder: The working directory.
 
     Raises:
         ModelDiagramsError: if it fails.

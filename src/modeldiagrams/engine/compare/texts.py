@@ -1,4 +1,4 @@
-"""A difference in words: for terminals, and as Markdown."""
+"""Describes a difference as text for terminals, and as Markdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VERDICTS = {
     "load": "load",
     "load-after-renaming": "load after renaming",
     "load-in-part": "load in part",
-    "ambiguous": "ambiguous: names alone tell some weights apart",
+    "ambiguous": "ambiguous: some weights differ only in their names",
     "do-not-load": "do not load",
 }
 _MOST_RULES = 8
@@ -27,14 +27,14 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
 def as_text(found: Found, *, details: bool, title: str) -> str:
-    """Lines for a terminal."""
+    """Format a difference for a terminal."""
     lines = [title or _title(found), *(f"  {line}" for line in head_lines(found))]
     lines += [f"  {level:<9} {text}" for level, text in _changes(found, details=details)]
     return "\n".join([*lines, *(f"  {line}" for line in checkpoint_lines(found.checkpoints))])
 
 
 def as_markdown(found: Found, *, details: bool, title: str) -> str:
-    """A heading and lists."""
+    """Format a difference as a heading and lists."""
     parts = [
         f"### {plain_markdown(title or _title(found))}",
         "\n".join(f"{plain_markdown(line)}  " for line in head_lines(found)).rstrip(),
@@ -54,7 +54,7 @@ def _title(found: Found) -> str:
 
 
 def head_lines(found: Found) -> Iterator[str]:
-    """The lines about the whole model."""
+    """Yield the lines about the whole model."""
     yield f"parameters {_numbers(found.before.parameters, found.after.parameters, format_count)}"
     signs = (found.before.flops_sign, found.after.flops_sign)
     yield f"FLOPs {_numbers(found.before.flops, found.after.flops, format_flops, signs)}"
@@ -80,7 +80,7 @@ def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
 
 
 def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
-    """Whether saved weights load; the first line is the verdict, the others are indented."""
+    """Describe whether saved weights load: the verdict, then indented details."""
     counts = {
         "as before": found.same,
         "renamed": len(found.renamed),
@@ -91,7 +91,7 @@ def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
     keys = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     yield f"checkpoints {_VERDICTS[found.verdict]}" + (f" (keys: {keys})" if keys else "")
     if not found.buffers_known:
-        yield "  a graph of a format before 1.2 does not say which buffers are saved: all count"
+        yield "  a graph before format 1.2 doesn't know which buffers are saved, so all count"
     yield from _rules([(pair.before, pair.after) for pair in found.renamed])
     for group in found.ambiguous[:_MOST_RULES]:
         yield f"  ambiguous: {_some(group.before)} ↔ {_some(group.after)}"
@@ -100,7 +100,7 @@ def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
 
 
 def _rules(renamed: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Renamed keys, those of one kind as one line."""
+    """List renamed keys, one line per kind."""
     rules = Counter((_pattern(before), _pattern(after)) for before, after in map(_without_common_end, renamed))
     for (before, after), count in list(rules.items())[:_MOST_RULES]:
         yield f"  {before} → {after}" + (f" ×{count}" if count > 1 else "")
@@ -140,5 +140,5 @@ def _numbers(
 
 
 def plain_markdown(text: str) -> str:
-    r"""Text that means nothing to Markdown."""
+    r"""Escape text for Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""The graphs of another version of a documentation: in a folder, in a revision, or of a built site."""
+"""Finds the graphs of another version of a documentation: in a folder, in a revision, or of a built site."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Kept(NamedTuple):
     """A graph of the other version."""
 
     names: tuple[str, ...]
-    """Of the snapshots that show the same: several if pages call the model by several names."""
+    """The names of its snapshots; several if pages call the model by several names."""
     side: str
-    """Where it is, for `graph_of`."""
+    """Its location, for `graph_of`."""
 
 
 class _Entry(msgspec.Struct):
@@ -38,25 +38,25 @@ class _Entry(msgspec.Struct):
 
 
 class _Index(msgspec.Struct):
-    """What matters here of a site's list of diagrams."""
+    """The relevant fields of a site's list of diagrams."""
 
     diagrams: list[_Entry]
 
 
 def side_of(version: str, model: str, snapshot: Path | None, folder: Path) -> str | None:
-    """Where the graph of another version of a model is, as a side for `graph_of`.
+    """Find the graph of another version of a model, as a side for `graph_of`.
 
     Args:
-        version: As an author writes it: a revision, the address of a site or a graph, or a graph file.
-        model: Whose graph is wanted.
-        snapshot: The model's own snapshot, which the revision has in the same place.
-        folder: Which the side is relative to.
+        version: The author's text: a revision, the address of a site or a graph, or a graph file.
+        model: The model.
+        snapshot: The model's snapshot; the revision has its own in the same place.
+        folder: The folder that the side is relative to.
 
     Returns:
-        The side; None if the version is a model itself.
+        The side; None if the version is itself a model.
 
     Raises:
-        ModelDiagramsError: if a site has no such diagram, or snapshots are not to be used.
+        ModelDiagramsError: if a site has no such diagram, or there are no snapshots.
     """
     if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
         return version
@@ -73,7 +73,7 @@ def side_of(version: str, model: str, snapshot: Path | None, folder: Path) -> st
 
 
 def _on_site(address: str, name: str) -> str:
-    """Where a site has the graph that a snapshot of this name would have."""
+    """Find the graph with a snapshot of this name on a site."""
     for kept in _of_site(address):
         if name in kept.names:
             return kept.side
@@ -87,13 +87,13 @@ def kept_graphs(against: str, folder: Path) -> list[Kept]:
 
     Args:
         against: A git revision, the address of a site, or a folder, relative to the current one.
-        folder: Of this version's graphs; the revision has its own in the same place.
+        folder: The folder of this version's graphs; the revision has its own in the same place.
 
     Returns:
-        The graphs; revisions' sides are relative to the folder above `folder`.
+        The graphs; sides of a revision are relative to the parent of `folder`.
 
     Raises:
-        ModelDiagramsError: if there is no such version, or it has no graphs.
+        ModelDiagramsError: if the version doesn't exist or has no graphs.
     """
     if against.startswith(SCHEMES):
         return _of_site(against)
@@ -111,7 +111,7 @@ def _of_folder(folder: Path) -> list[Kept]:
 
 
 def graphs_in(folder: Path) -> list[Kept]:
-    """The graph files in a folder; there may be none."""
+    """Return the graph files in a folder, if any."""
     return [Kept((path.stem,), str(path)) for path in sorted(folder.glob("*.json"))]
 
 
@@ -143,7 +143,7 @@ def _of_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Ke
     except msgspec.MsgspecError as error:
         raise ModelDiagramsError(f"{place}: expected a site's list of diagrams: {error}") from error
     return [
-        # an id says how a diagram is drawn, too, and so only names of snapshots are the same in all versions
+        # ids also depend on the view, so only names of snapshots are the same in all versions
         Kept(tuple(entry.snapshots), side(f"{entry.id}.json"))
         for entry in index.diagrams
         if entry.snapshots

@@ -1,4 +1,4 @@
-"""Constructor arguments by how they are used while ``__init__`` runs on the meta device (rule 3).
+"""Finds constructor arguments by watching how ``__init__`` uses them on the meta device (rule 3).
 
 Every required parameter becomes a `Slot`, first taken for a number. A run of the constructor with values that watch
 their use (`unknown`) shows what each one is: what it can't be ends the run, and the next one starts with what was
@@ -14,43 +14,40 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, replaced_weights, slots_in_error
+from modeldiagrams.resolve.arguments.blame import find_open_names, find_refusal, find_slots_in_error, learns_choices
 from modeldiagrams.resolve.arguments.class_options import rule_out_class
-from modeldiagrams.resolve.arguments.emptiness import is_hollow
-from modeldiagrams.resolve.arguments.forward_uses import forward_uses
-from modeldiagrams.resolve.arguments.kinds import refine_kind
-from modeldiagrams.resolve.arguments.neighbours import (
-    likeliest,
-    make_lists_alike,
-    read_failed_layer,
-    read_layers,
-    tell_widths,
+from modeldiagrams.resolve.arguments.forward_uses import find_forward_uses
+from modeldiagrams.resolve.arguments.sandbox import sandboxed
+from modeldiagrams.resolve.arguments.slot_kinds import refine_kind
+from modeldiagrams.resolve.arguments.slot_options import explain_slot
+from modeldiagrams.resolve.arguments.slots import (
+    Slot,
+    list_likely_values,
+    note_failed_layer,
+    note_layers,
+    set_widths,
 )
-from modeldiagrams.resolve.arguments.row_counts import read_tables
-from modeldiagrams.resolve.arguments.sandbox import guarded
-from modeldiagrams.resolve.arguments.slot_options import reason_of
-from modeldiagrams.resolve.arguments.slots import Slot
-from modeldiagrams.resolve.arguments.stand_in_containers import PlainData
-from modeldiagrams.resolve.arguments.stand_in_numbers import Refused, Use
-from modeldiagrams.resolve.code.annotations import annotations_of
-from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.arguments.stand_ins import Misuse, PlainData, Use
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.code.parameter_annotations import get_annotations
+from modeldiagrams.resolve.code.source import get_source, list_own_bases
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.names.conventions import required_parameters
+from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_listed
-from modeldiagrams.resolve.values.allocations import Allocations, TooLargeError
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.values.construct import Allocations, TooLargeError
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["solved_arguments"]
+__all__ = ["lacks_layers", "solve_arguments"]
 
 _MOST_RUNS = 60
 _MOST_REFINEMENTS = 60
@@ -87,7 +84,7 @@ class Solved:
     """The same with other modules that were made up: which of them suits is not known before forward runs."""
 
 
-def solved_arguments(
+def solve_arguments(
     found: Callable[..., Any],
     error: str = "",
     given: Mapping[str, Any] | None = None,
@@ -104,7 +101,7 @@ def solved_arguments(
         names: The parameters to look for, where others than the required ones are.
         most_calls: Calls of PyTorch in all runs, after which no other run begins.
     """
-    required = required_parameters(found)
+    required = list_required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
         return None
     hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
@@ -117,7 +114,7 @@ def solved_arguments(
 
 @dataclass
 class ArgumentSearch:
-    """Looks for the arguments of one class or factory."""
+    """Searches the arguments of one class or factory."""
 
     maker: Callable[..., Any]
     required: list[str]
@@ -136,8 +133,8 @@ class ArgumentSearch:
     """The last one that was made."""
 
     def __post_init__(self) -> None:
-        hints = annotations_of(self.maker)
-        written = parameters_of(self.maker)
+        hints = get_annotations(self.maker)
+        written = get_parameters(self.maker)
         configured = getattr(self.maker, "config_class", None)
         for name in self.required:
             annotation = hints.get(name, written[name].annotation if name in written else None)
@@ -157,14 +154,13 @@ class ArgumentSearch:
             return None
         found = self._with_optional_keys(found)
         first = self.result()
-        before = likeliest(self.every())
-        read_layers(found)
-        read_tables(self.every())
-        if likeliest(self.every()) != before:  # of other values other multiples are asked for
+        before = list_likely_values(self.every())
+        note_layers(found)
+        if list_likely_values(self.every()) != before:  # of other values other multiples are asked for
             for slot in self.every():
                 slot.divisors = {1}
         again = self.searched(rounds=4)
-        is_worse = again is None or (is_hollow(again) and not is_hollow(found))
+        is_worse = again is None or (lacks_layers(again) and not lacks_layers(found))
         self.model = found if again is None or is_worse else again
         if is_worse:
             return first
@@ -177,7 +173,7 @@ class ArgumentSearch:
             return found
         before = [(slot, dict(slot.children)) for slot in asked]
         for slot in asked:
-            refine_kind(Refused(slot, Use("members", (*slot.asked,))))
+            refine_kind(Misuse(slot, Use("members", (*slot.asked,))))
         more = self.searched()
         if more is None:
             for slot, children in before:
@@ -199,14 +195,14 @@ class ArgumentSearch:
         """Whether the constructor runs with the values that are chosen now."""
         try:
             self._made()
-        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
+        except (Exception, SystemExit, Misuse):  # noqa: BLE001  (whatever the constructor raises)
             return False
         return True
 
     def result(self) -> Solved:
         """The values that are chosen now."""
         kwargs = {slot.path: slot.written() for slot in self.slots}
-        return Solved(kwargs, {slot.path: reason_of(slot) for slot in self.slots}, self.runs + self.refinements)
+        return Solved(kwargs, {slot.path: explain_slot(slot) for slot in self.slots}, self.runs + self.refinements)
 
     def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
         """A model made with values that work together; None if there are none."""
@@ -223,7 +219,7 @@ class ArgumentSearch:
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
                 self._plan(choices, error)
                 continue
-            if not is_hollow(model):
+            if not lacks_layers(model):
                 return model
             if hollow is None:
                 hollow, rounds = choices, min(rounds, _MOST_FULLER)
@@ -257,8 +253,7 @@ class ArgumentSearch:
         wanted = dict(choices)
         for slot in self.every():
             slot.choice = wanted.get(slot.path, 0)
-        tell_widths(self.slots)
-        make_lists_alike(self.slots)
+        set_widths(self.slots)
 
     def every(self) -> Iterator[Slot]:
         """All arguments and what is inside them."""
@@ -270,34 +265,28 @@ class ArgumentSearch:
         while True:
             try:
                 model = self._made()
-                uses = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
-                if not any(self._refine(use) for use in uses) and not self._learns_to_spell():
+                uses = find_forward_uses(model)
+                if not any(self._refine(use) for use in uses):
                     return model
-            except Refused as refused:
+            except Misuse as refused:
                 if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
-                use = refusal(error, self.every())
+                use = find_refusal(error, self.every())
                 is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
-                is_refined = is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)
-                if not (is_refined or self._learns_to_spell() or self._learns_of_layer(error)):
+                is_refined = is_refined or learns_choices(error, self.unknown) or self._asks_for_another(error)
+                if not (is_refined or self._learns_of_layer(error)):
                     raise
-
-    def _learns_to_spell(self) -> bool:
-        """Whether the run told more of a string's language."""
-        news = [slot.spelling.has_learnt() for slot in self.every() if slot.spelling]
-        self.refinements += any(news)
-        return any(news) and self.refinements <= _MOST_REFINEMENTS
 
     def _learns_of_layer(self, error: BaseException) -> bool:
         self.refinements += 1
-        return self.refinements <= _MOST_REFINEMENTS and read_failed_layer(error)
+        return self.refinements <= _MOST_REFINEMENTS and note_failed_layer(error)
 
     def _asks_for_another(self, error: BaseException) -> bool:
         """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""
-        known = parameters_of(self.maker).values()
+        known = get_parameters(self.maker).values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
-        name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
+        name = error.args[0] if isinstance(error, KeyError) and error.args else next(find_open_names(error), None)
         if not is_open or type(name) is not str or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
         self.refinements += 1
@@ -305,12 +294,12 @@ class ArgumentSearch:
         self.slots.append(self._slot(name, None))
         return self.refinements <= _MOST_REFINEMENTS
 
-    def _refine(self, refused: Refused) -> bool:
+    def _refine(self, refused: Misuse) -> bool:
         self.refinements += 1
         return self.refinements <= _MOST_REFINEMENTS and refine_kind(refused)
 
     def _made(self) -> nn.Module:
-        with seeded(), guarded():
+        with seeded(), sandboxed():
             try:
                 with torch.device("meta"):
                     made = self._called()
@@ -333,19 +322,43 @@ class ArgumentSearch:
     def _called(self) -> Any:
         with PlainData(_CALLS_OF_RUN) as plain:
             try:
-                return self.maker(**from_option(self.given), **{slot.path: slot.value() for slot in self.slots})
+                return self.maker(**make_option_value(self.given), **{slot.path: slot.value() for slot in self.slots})
             except TooLargeError:
                 raise TargetError("it makes too much") from None
             finally:
                 self.calls_left -= _CALLS_OF_RUN - plain.calls_left
 
     def _plan(self, choices: Choices, error: BaseException) -> None:
-        """Queue other values of what the error is about, those that it is most about first."""
+        """Queue other values of the arguments that caused the error, likeliest first."""
         if len(choices) >= _MOST_CHANGES:
             return
-        for place, slot in enumerate(slots_in_error(error, self.every())):
+        for place, slot in enumerate(find_slots_in_error(error, self.every())):
             for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
                 changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
                 if changed not in self.seen:
                     self.seen.add(changed)
                     self.pending.append((len(changed) + place // 2, place + choice, changed))
+
+
+_FILLED = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Sequential)
+
+
+def lacks_layers(model: nn.Module) -> bool:
+    """Whether a model has no parameters, an empty parameter, or an empty container that its constructor should fill.
+
+    Such arguments are worse than others: a depth of two that leaves no block, a window that convolutions use up.
+    """
+    sizes = [parameter.numel() for parameter in model.parameters() if type(parameter) is nn.Parameter]
+    return not all(sizes) or next(model.parameters(), None) is None or any(True for _ in _empty_parts(model))
+
+
+def _empty_parts(model: nn.Module) -> Iterator[str]:
+    for name, part in model.named_children():
+        if type(part) in _FILLED and not len(part) and not _is_written_empty(model, name):  # type: ignore[arg-type]
+            yield name
+
+
+def _is_written_empty(model: nn.Module, name: str) -> bool:
+    """Whether it is written as a layer that does nothing: ``self.shortcut = nn.Sequential()``."""
+    written = re.compile(rf"self\.{re.escape(name)}\s*=[^\n]*\bSequential\(\s*\)")
+    return any(written.search(get_source(owner)) for owner in list_own_bases(type(model)))

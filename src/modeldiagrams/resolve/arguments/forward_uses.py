@@ -1,4 +1,4 @@
-"""Arguments that a constructor only keeps, and what the methods of its modules use them as."""
+"""Finds how methods use arguments that the constructor only stores."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.resolve.arguments.stand_in_containers import Fields, Items
-from modeldiagrams.resolve.arguments.stand_in_numbers import Number, Real, Refused, Use, slots_of
-from modeldiagrams.resolve.arguments.stand_in_text import Text
-from modeldiagrams.resolve.arguments.usual_modules import gives_map
-from modeldiagrams.resolve.code.frames import resolved
-from modeldiagrams.resolve.code.source import classes_written, nodes_of
+from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Misuse, Number, Real, Text, Use, slots_of
+from modeldiagrams.resolve.code.running_code import look_up_expression
+from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -20,22 +17,15 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.resolve.arguments.slots import Slot
 
-__all__ = ["forward_uses"]
+__all__ = ["find_forward_uses"]
 
 _KEEPING = 1
 """Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
 
 
-def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
-    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
-    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
-    for module in model.modules():
-        for name, part in module.named_children():
-            for slot in parts:
-                if slot.given is part and gives_map(module, name):
-                    yield Refused(slot, Use("map"))
+def find_forward_uses(model: nn.Module) -> Iterator[Misuse]:
+    """Uses of stored arguments for which a number is the wrong kind of value."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
@@ -45,7 +35,7 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
         nodes = _written(type(module)) if kept or fields or lists or holds_text else []
         _note_flags(nodes, kept)
         if type(module).__module__.startswith("torch.nn"):
-            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
+            yield from (Misuse(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
         for node in nodes:
             yield from _compared(node, module)
             yield from _kept_use(node, kept)
@@ -80,18 +70,18 @@ def _test_of(node: ast.AST) -> ast.AST | None:
     return None
 
 
-def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
+def _kept_graphs(lists: Iterable[Items]) -> Iterator[Misuse]:
     """Graphs that the constructor makes no tensors of."""
     for slot in (each.slot for each in lists if is_listed("graph_lists", each.slot.name)):
-        yield from (Refused(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
+        yield from (Misuse(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
 
 
 def _written(class_: type) -> list[ast.AST]:
     """All that a class and its bases are written of."""
-    return [node for owner in classes_written(class_) for node in nodes_of(owner)]
+    return [node for owner in list_own_bases(class_) for node in walk_source(owner)]
 
 
-def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
+def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Misuse]:
     """What a method reads of a configuration that is kept: ``self.cfg.decoder.steps``, ``self.cfg["steps"]``."""
     path, inner = _path_of(node)
     if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
@@ -100,7 +90,7 @@ def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
             if hasattr(dict, name):
                 break
             if slot.kind == "fields" and name not in slot.children:
-                yield Refused(slot, Use("members", (name,)))
+                yield Misuse(slot, Use("members", (name,)))
             slot = slot.child(name)
 
 
@@ -116,7 +106,7 @@ def _path_of(node: ast.AST) -> tuple[list[str], ast.AST]:
     return [], node
 
 
-def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
+def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Misuse]:
     """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
     match node:
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
@@ -130,7 +120,7 @@ def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
             case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
                 if is_listed("keys", name) and _looks_up(node, name):
                     slot = slots_of(lists[attribute])[0]
-                    yield from (Refused(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
+                    yield from (Misuse(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
 
 
 def _looks_up(node: ast.AST, name: str) -> bool:
@@ -140,17 +130,17 @@ def _looks_up(node: ast.AST, name: str) -> bool:
     )
 
 
-def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=named) if (
             name in kept
         ):
             is_open = any(isinstance(argument, ast.Starred) for argument in args)  # `self.encoder(*args)`
             names = tuple(keyword.arg for keyword in named if keyword.arg)
-            yield Refused(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
+            yield Misuse(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
 
 
-def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
     """A module that is an argument of a call of another one: ``self.sublayer(x, self.feed_forward)``."""
     match node:
         case ast.Call(func=ast.Subscript() | ast.Attribute(value=ast.Name(id="self")), args=[_, *args]):
@@ -158,18 +148,18 @@ def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
                 match argument:
                     case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
                         if is_listed("handed_on", name):
-                            yield Refused(slots_of(kept[name])[0], Use("forward", (1, ())))
+                            yield Misuse(slots_of(kept[name])[0], Use("forward", (1, ())))
 
 
-def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
+def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Misuse]:
     match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
-            yield Refused(kept[name].slots[0], Use("attribute", inner))
+            yield Misuse(kept[name].slots[0], Use("attribute", inner))
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=index) if name in kept:
             key = getattr(index, "value", None)
-            yield Refused(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
+            yield Misuse(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("items", None))
+            yield Misuse(kept[name].slots[0], Use("items", None))
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
             yield from _kept_items([value], kept, len(names))
         case ast.For(iter=items) | ast.comprehension(iter=items):
@@ -184,24 +174,24 @@ def _gone_through(items: ast.expr) -> list[ast.expr]:
     return [items]
 
 
-def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
+def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Misuse]:
     for value in values:
         match value:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
-                yield Refused(kept[name].slots[0], Use("items", count))
+                yield Misuse(kept[name].slots[0], Use("items", count))
 
 
-def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
+def _compared(node: ast.AST, module: nn.Module) -> Iterator[Misuse]:
     """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
     if not isinstance(node, ast.Compare):
         return
-    value = resolved(node.left, {"self": module})
+    value = look_up_expression(node.left, {"self": module})
     for slot in slots_of(value) if isinstance(value, Number | Real | Text) else ():
         for string in (each for other in node.comparators for each in _strings(other)):
             if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already
                 slot.compared_with(string)
             else:
-                yield Refused(slot, Use("text", string))
+                yield Misuse(slot, Use("text", string))
 
 
 def _strings(other: ast.expr) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Keeps constructors that run with made-up arguments from files, connections and programs."""
+"""Keeps constructors that run with guessed arguments away from files, connections and programs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from modeldiagrams.resolve.arguments.stand_in_numbers import slots_of
+from modeldiagrams.resolve.arguments.stand_ins import slots_of
 from modeldiagrams.resolve.code.user_code import silenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["guarded"]
+__all__ = ["sandboxed"]
 
 _CLOSED: tuple[tuple[Any, str], ...] = (
     (os, "mkdir"),
@@ -42,8 +42,8 @@ _CLOSED: tuple[tuple[Any, str], ...] = (
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Refuse what changes files or leaves the process, and files whose names are made up; print nothing."""
+def sandboxed() -> Iterator[None]:
+    """Refuse to write files, to leave the process, and to read files with guessed names; print nothing."""
     places = [*_CLOSED, (builtins, "open"), (io, "open")]
     before = [(owner, name, getattr(owner, name)) for owner, name in places]
     for owner, name in _CLOSED:

@@ -1,4 +1,4 @@
-"""Values to try for an unknown constructor argument, by what is known about it."""
+"""Lists the values to try for an unknown argument."""
 
 from __future__ import annotations
 
@@ -11,36 +11,31 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from torch.distributions import Distribution
 
 from modeldiagrams.resolve.arguments.class_options import (
-    classes_for,
-    distributions_for,
-    kinds_of,
-    modules_for,
-    modules_with,
+    list_classes,
+    list_modules,
+    list_subclasses,
+    list_usual_modules,
     sounds_like,
 )
-from modeldiagrams.resolve.arguments.row_counts import ROWS, usual_cells
-from modeldiagrams.resolve.arguments.usual_modules import made_up_modules
-from modeldiagrams.resolve.code.annotations import is_own_class
-from modeldiagrams.resolve.code.source import path_of
+from modeldiagrams.resolve.code.parameter_annotations import is_own_class
+from modeldiagrams.resolve.code.source import get_path
 from modeldiagrams.resolve.names.vocabulary import (
     is_listed,
-    number_values,
-    says_anything,
-    usual,
-    usual_counts,
-    usual_item,
-    words_of,
+    list_numbers,
+    list_usual_counts,
+    list_usual_items,
+    list_usual_values,
+    split_words,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.resolve.arguments.stand_in_numbers import Slot
+    from modeldiagrams.resolve.arguments.stand_ins import Slot
 
-__all__ = ["ORDERS", "as_option", "options_of", "reason_of"]
+__all__ = ["ORDERS", "explain_slot", "list_options", "write_fields"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
 ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -56,8 +51,8 @@ _OF_A_PICTURE = 3
 """Numbers in its shape."""
 
 
-def options_of(slot: Slot) -> list[Any]:
-    """Values to try, as options of a diagram; likeliest first."""
+def list_options(slot: Slot) -> list[Any]:
+    """Values to try, as options of a diagram, likeliest first."""
     if slot.stated is not None and slot.kind in ("number", "text"):
         return [slot.stated]
     make: dict[str, Callable[[Slot], list[Any]]] = {
@@ -76,11 +71,11 @@ def options_of(slot: Slot) -> list[Any]:
 
 def _counts(slot: Slot) -> list[Any]:
     """How many items; a shape whose first number layers have as channels is that of a picture."""
-    counts = [slot.count] if slot.count else usual_counts(slot.name)
+    counts = [slot.count] if slot.count else list_usual_counts(slot.name)
     if slot.children and any(_is_made_up(value) for value in slot.children.get(0, slot).compared):
-        counts = sorted(counts, key=lambda count: count != 1)  # some of those that another list names, and not all
+        counts = sorted(counts, key=lambda count: count != 1)  # a subset of what another list names
     has_channels = 0 in slot.children and "in_channels" in slot.children[0].attributes
-    is_picture = has_channels and bool(usual_item(slot.name, 0, _OF_A_PICTURE))
+    is_picture = has_channels and bool(list_usual_items(slot.name, 0, _OF_A_PICTURE))
     return sorted(counts, key=lambda count: count != _OF_A_PICTURE) if is_picture else counts
 
 
@@ -90,15 +85,13 @@ def _is_made_up(value: Any) -> bool:
 
 
 def _classes(slot: Slot) -> list[Any]:
-    compared = [{"_object_": path_of(each)} for each in slot.compared if inspect.isclass(each)]
-    found = compared or classes_for(
-        slot.name, slot.call, slot.names, {*map(str, slot.children)}, usual_cells(slot.makers, slot.name)
-    )
+    compared = [{"_object_": get_path(each)} for each in slot.compared if inspect.isclass(each)]
+    found = compared or list_classes(slot.name, slot.call, slot.names, {*map(str, slot.children)})
     return [option for option in found if option["_object_"] not in slot.unfit] or found
 
 
 def _tensors(slot: Slot) -> list[Any]:
-    shapes = [[*slot.shape]] if slot.shape else [*usual("tensors", slot.name), *_TENSORS]
+    shapes = [[*slot.shape]] if slot.shape else [*list_usual_values("tensors", slot.name), *_TENSORS]
     if not slot.shape and slot.inputs and is_listed("of_each_input", slot.name):
         shapes = [[slot.inputs], *shapes]
     return [_tensor(slot, shape) for shape in shapes]
@@ -116,12 +109,12 @@ def _tensor(slot: Slot, shape: list[int] | dict[str, Any]) -> dict[str, Any]:
     return {"_target_": "torch.rand", "_args_": shape}
 
 
-def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
-    """A configuration whose fields are read in these ways."""
+def write_fields(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
+    """A configuration as an option: a map, a namespace or an object with both kinds of access."""
     if "attribute" not in ways:
         return values
     kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
-    return {"_target_": "modeldiagrams.resolve.objects.Settings" if "key" in ways else kind, **values}
+    return {"_target_": "modeldiagrams.resolve.objects.AttributeDict" if "key" in ways else kind, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:
@@ -132,21 +125,11 @@ def _texts(slot: Slot) -> list[Any]:
     owner = slot.path.split(".")[-2:-1]  # of `head.type`
     compared.sort(key=lambda value: not any(sounds_like(name, value) for name in owner))
     if place and compared:  # the items of a list are likely different ones, and of their kind where others say it
-        kind = words_of(_singular(slot.name))[-1:]
-        compared = [value for value in compared if {*kind} & {*words_of(value)}] or compared
+        kind = split_words(_singular(slot.name))[-1:]
+        compared = [value for value in compared if {*kind} & {*split_words(value)}] or compared
         at = int(place[1]) % len(compared)
         compared = [*compared[at:], *compared[:at]]
-    spelled = _spelled(slot)
-    if slot.spelling and spelled:
-        compared = [value for value in compared if value != slot.spelling.separator]
-    return list(dict.fromkeys([*compared, *spelled, *usual("texts", slot.name)]))
-
-
-def _spelled(slot: Slot) -> list[str]:
-    """Strings in a language of the model's own, with a number that is usual for the argument."""
-    values = number_values(slot.name, (), is_tested_only=False, is_item=True) if says_anything(slot.name) else []
-    whole = [value for value in values if type(value) is int and value > 0]
-    return slot.spelling.strings(*whole[:1]) if slot.spelling else []
+    return list(dict.fromkeys([*compared, *list_usual_values("texts", slot.name)]))
 
 
 def _singular(name: str) -> str:
@@ -159,18 +142,18 @@ def _numbers(slot: Slot) -> list[Any]:
     made_up = _MADE_UP.search(slot.path)
     if made_up and is_listed("mappings", slot.name):
         return [int(made_up[1])]
-    is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
+    is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_in_arithmetic)
     name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
-    values = number_values(name, slot.attributes, is_tested_only=is_tested_only, is_item="[" in slot.path)
+    values = list_numbers(name, slot.attributes, is_tested_only=is_tested_only, is_item="[" in slot.path)
     if slot.place is not None:
-        values = [*usual_item(slot.name, *slot.place), *values]
+        values = [*list_usual_items(slot.name, *slot.place), *values]
     if slot.is_of_module:
         values = [v for v in values if v > _MOST_OF_A_PICTURE] or values
     if slot.annotation is float:
         values = [float(v) for v in values if isinstance(v, float)] or [1.0, 0.5]
     if slot.annotation is int:
         whole = [int(v) for v in values if v == int(v)]  # 0 and 1 for what is only tested
-        values = whole or number_values("", slot.attributes, is_tested_only=False, is_item=False)
+        values = whole or list_numbers("", slot.attributes, is_tested_only=False, is_item=False)
     compared = [v for v in slot.compared if isinstance(v, int | float) and not isinstance(v, bool)]
     return _allowed(slot, [*values, *(v for v in compared if v not in values)])
 
@@ -196,7 +179,7 @@ def _is_within(slot: Slot, value: Any) -> bool:
 
 
 def _near_limits(slot: Slot) -> list[Any]:
-    """Numbers beside those that an argument has to be more or less than."""
+    """Numbers next to the limits of an argument."""
     whole, parts = (1, 0, -1), (1.0, 0.5, 0.1, 0.0, -0.1, -0.5, -1.0)
     steps = whole if slot.annotation is int else parts if slot.annotation is float else (*whole, *parts)
     return [limit + step for step in steps for limit in slot.limits.values()]
@@ -206,43 +189,26 @@ def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
     if annotation is torch.dtype:
         return [{"_object_": "torch.float32"}]
-    if annotation is Distribution:
-        return distributions_for(slot)
-    if slot.last_layer:
-        return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
     if inspect.isclass(annotation) and issubclass(annotation, Enum):
         members = [each.value for each in annotation if isinstance(each.value, str | int | float)]
-        return [{"_target_": path_of(annotation), "_args_": [value]} for value in members]
+        return [{"_target_": get_path(annotation), "_args_": [value]} for value in members]
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
-        return [{"_target_": path_of(class_)} for class_ in kinds_of(annotation, slot.names)]
+        return [{"_target_": get_path(class_)} for class_ in list_subclasses(annotation, slot.names)]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-    return modules_for(slot, base, made_up_modules(slot))
+    return list_modules(slot, base, list_usual_modules(slot))
 
 
-def reason_of(slot: Slot) -> str:
-    """Why an argument is what it is."""
+def explain_slot(slot: Slot) -> str:
+    """Why an argument has its value."""
     if slot.attributes:
-        return _reason_of_attributes(slot.attributes - {ROWS})
-    if slot.why and not slot.spelling:
+        return f"layers have it as {', '.join(sorted(slot.attributes))}"
+    if slot.why:
         return str(slot.why)
     if len(slot.divisors) > 1:
         return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]
-    if slot.kind == "text" and (slot.spelling or strings):
-        return _reason_of_text(slot, strings)
+    if slot.kind == "text" and strings:
+        return f"it is compared with {', '.join(map(repr, strings[:4]))}"
     if slot.annotation is not None:
         return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
     return "a usual value for this name"
-
-
-def _reason_of_attributes(layers: set[str]) -> str:
-    """Without any, it counts the rows of a table."""
-    if layers:
-        return f"layers have it as {', '.join(sorted(layers))}"
-    return "a parameter has as many rows, of which forward takes some by ids"
-
-
-def _reason_of_text(slot: Slot, compared: list[str]) -> str:
-    if slot.option() in _spelled(slot):
-        return "its constructor takes it apart, and knows these parts"
-    return f"it is compared with {', '.join(map(repr, compared[:4]))}" if compared else "a usual value for this name"

@@ -1,4 +1,4 @@
-"""What is known about each unknown constructor argument: its kind, the values it may have, and those inside it.
+"""Knowledge about each unknown constructor argument: its kind, its possible values, and its items.
 
 Long because values for every kind of argument are decided in one place.
 """
@@ -15,35 +15,41 @@ from typing import TYPE_CHECKING, Any, Literal, get_origin
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.neighbours import item_name, make_items_alike
-from modeldiagrams.resolve.arguments.slot_options import as_option, options_of
-from modeldiagrams.resolve.arguments.stand_in_containers import Asked, Fields, Fixed, Items
-from modeldiagrams.resolve.arguments.stand_in_numbers import plain, wrapped
-from modeldiagrams.resolve.arguments.stand_in_text import text
-from modeldiagrams.resolve.arguments.usual_modules import HELD_FOR, WITH
-from modeldiagrams.resolve.code.annotations import (
-    annotations_of,
-    choices_of,
-    fields_left_open,
+from modeldiagrams.resolve.arguments.class_options import HELD_FOR, WITH
+from modeldiagrams.resolve.arguments.slot_options import list_options, write_fields
+from modeldiagrams.resolve.arguments.stand_ins import (
+    Asked,
+    Fields,
+    Fixed,
+    Items,
+    slots_of,
+    unwrap_numbers,
+    wrap_number,
+    wrap_text,
+)
+from modeldiagrams.resolve.code.parameter_annotations import (
+    get_annotations,
+    get_choices,
+    get_item_annotation,
+    get_mapping_annotation,
     is_number_or_several,
     is_own_class,
-    item_annotation,
-    mapped_annotation,
-    without_none,
+    list_open_fields,
+    strip_optional,
 )
-from modeldiagrams.resolve.code.source import names_beside
-from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.vocabulary import is_listed, words_of
+from modeldiagrams.resolve.code.running_code import list_tracebacks
+from modeldiagrams.resolve.code.source import get_module_globals
+from modeldiagrams.resolve.names.conventions import list_required_parameters
+from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, says_anything, split_words
 from modeldiagrams.resolve.objects import with_attributes
 from modeldiagrams.resolve.values.locate import locate
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from modeldiagrams.resolve.arguments.spelled import Spelling
 
-__all__ = ["Kind", "Slot"]
+__all__ = ["Kind", "Slot", "list_likely_values", "note_failed_layer", "note_layers", "set_widths"]
 
 Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor", "result"]
 _MANY = 8
@@ -57,7 +63,7 @@ _ANSWER = "modeldiagrams.resolve.objects.Answer"
 
 @dataclass(eq=False)
 class Slot:
-    """One argument, or one value inside it."""
+    """One unknown argument, or one value inside it."""
 
     path: str
     """``cfg.model.width``, ``sizes[0]``."""
@@ -104,24 +110,19 @@ class Slot:
     """Whether the constructor asks if it is None."""
     stated: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
-    spelling: Spelling | None = None
-    """Of a string: how it is written, where code takes it apart."""
     is_tested: bool = False
-    is_reckoned_with: bool = False
+    is_in_arithmetic: bool = False
     is_called_in_forward: bool = False
     needs: dict[str, Slot] = field(default_factory=dict)
     """Of a module: attributes that are read of it."""
     is_of_module: bool = False
     """Whether it is an attribute that is read of a module."""
-    gives_map: bool = False
-    """Whether what the module gives is used as a picture."""
     width: int = 32
     """Of a module that is made up: how many features it has where nothing else tells."""
     nodes: int = 0
-    """How many nodes a graph has, where an argument beside it says it."""
+    """Number of nodes of a graph, if another argument states it."""
     inputs: int = 0
-    """How many features go in, where an argument beside it says it."""
-    last_layer: str = ""  # of a module: the name of what is read or replaced
+    """Number of input features, if another argument states it."""
     is_array: bool = False
     shape: tuple[int, ...] = ()
     """Of a tensor, where a layer tells."""
@@ -146,7 +147,7 @@ class Slot:
 
     def options(self) -> list[Any]:
         """Values to try, as options of a diagram; likeliest first."""
-        return options_of(self)
+        return list_options(self)
 
     def option(self) -> Any:
         """The one that is tried now."""
@@ -158,7 +159,7 @@ class Slot:
         if key not in self.children:
             annotation = self.inner if annotation is None else annotation
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
-            name = item_name(self, key) if isinstance(key, int) else key
+            name = name_item(self, key) if isinstance(key, int) else key
             if isinstance(key, str) and is_listed("general_fields", key):
                 owner = self.name if "space" in self.name or "space" not in self.path else f"{self.name}_space"
                 name = f"{owner}_{key}"
@@ -193,9 +194,9 @@ class Slot:
         if key not in self.children:
             given = args[1:2] and (args[1][0] if isinstance(args[1], list | tuple) and args[1] else args[1])
             answer = self.child(key)
-            answer.name = "_".join(words_of(self.name)).removeprefix("get_") if key == _CALL else key
+            answer.name = "_".join(split_words(self.name)).removeprefix("get_") if key == _CALL else key
             if isinstance(given, str | int | float):
-                answer.stated, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
+                answer.stated, answer.kind = unwrap_numbers(given), "text" if isinstance(given, str) else "number"
         return self.children[key]
 
     def length(self) -> Any:
@@ -211,9 +212,9 @@ class Slot:
         option = self.option()
         match self.kind:
             case "number":
-                return wrapped(option, (self,))
+                return wrap_number(option, (self,))
             case "text":
-                return text(str(option), self) if option is not None else None
+                return wrap_text(str(option), self) if option is not None else None
             case "items":
                 made = (Fixed if self.is_tuple else Items)(child.value() for child in self._items())
                 made.slot = self
@@ -231,8 +232,8 @@ class Slot:
         needs = {name: need.value() for name, need in self._needed(option).items()}
         parts = {name: slot.value() for name, slot in self._parts(option).items()}
         if needs:
-            return with_attributes(from_option(option["_args_"][0]), **needs)
-        return locate(option["_target_"])(**parts) if parts else from_option(option)
+            return with_attributes(make_option_value(option["_args_"][0]), **needs)
+        return locate(option["_target_"])(**parts) if parts else make_option_value(option)
 
     def written(self) -> Any:
         """Its value as an option."""
@@ -245,7 +246,7 @@ class Slot:
                 if _LENGTH in self.children:
                     known = {str(key): slot.written() for key, slot in self.children.items()}
                     return {"_target_": _ANSWER, "length": known.pop(_LENGTH), **known}
-                return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
+                return write_fields({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
             case "result":
                 known = {str(key): slot.written() for key, slot in self.children.items()}
                 length = {"length": known.pop(_LENGTH)} if _LENGTH in known else {}
@@ -262,7 +263,7 @@ class Slot:
     def _items(self) -> list[Slot]:
         count = int(self.option())
         slots = [self.child(index) for index in range(count)]
-        make_items_alike(slots, is_row=bool(self.row))
+        unify_items(slots, is_row=bool(self.row))
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -270,13 +271,13 @@ class Slot:
         if self.kind != "made" or not isinstance(option, dict) or "_args_" in option or "_object_" in option:
             return {}
         maker = locate(option["_target_"])
-        required = [parameter.name for parameter in required_parameters(maker)] or fields_left_open(maker)
+        required = [parameter.name for parameter in list_required_parameters(maker)] or list_open_fields(maker)
         prefix = "" if self.choice == 0 else f"{self.choice}."
-        hints = annotations_of(maker)
+        hints = get_annotations(maker)
         parts = {}
         for name in required:
             slot = self.child(f"{prefix}{name}", hints.get(name))
-            slot.name, slot.names = name, names_beside(maker)
+            slot.name, slot.names = name, get_module_globals(maker)
             slot.makers = (*self.makers, maker)
             parts[name] = slot
         return parts
@@ -309,7 +310,7 @@ class Slot:
         """All that uses have taught, to tell whether one taught anything."""
         limits = self.is_plain, self.one_of, (*self.limits.items(),), len(self.divisors)
         own = self.kind, self.is_tuple, self.count, self.call, len(self.compared), self.choice
-        made = self.annotation, self.last_layer, len(self.needs), self.gives_map, self.shape, self.is_array
+        made = self.annotation, len(self.needs), self.shape, self.is_array
         inside = len(self.children), sum(len(child.compared) for child in self.children.values())
         return own, limits, made, inside
 
@@ -332,14 +333,14 @@ _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
 def read_annotation(slot: Slot) -> None:
-    """Take the kind that the annotation says."""
-    annotation = slot.annotation = without_none(slot.annotation)
-    is_mapping, slot.inner = mapped_annotation(annotation)
+    """Set the kind that the annotation states."""
+    annotation = slot.annotation = strip_optional(slot.annotation)
+    is_mapping, slot.inner = get_mapping_annotation(annotation)
     if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
         _read_device_or_dtype(slot)
     elif is_number_or_several(annotation):
         slot.annotation = int
-    elif choices := choices_of(annotation):
+    elif choices := get_choices(annotation):
         slot.kind, slot.annotation = ("text" if isinstance(choices[0], str) else "number"), None
         slot.one_of, slot.compared = tuple(each for each in choices if type(each) is int), [*choices]
     elif annotation is str or (annotation is None and is_listed("text_names", slot.name)):
@@ -351,7 +352,7 @@ def read_annotation(slot: Slot) -> None:
     elif annotation is Tensor or str(annotation).startswith(_ARRAYS):
         slot.kind, slot.is_array = "tensor", annotation is not Tensor
     elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
-        slot.kind, slot.inner = "items", item_annotation(annotation)
+        slot.kind, slot.inner = "items", get_item_annotation(annotation)
     elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
         slot.kind = "made"
 
@@ -362,3 +363,75 @@ def _read_device_or_dtype(slot: Slot) -> None:
         slot.kind, slot.stated = "text", "cpu"
     else:
         slot.kind, slot.annotation = "made", torch.dtype
+
+
+_WIDTH = 32
+_MOST_FRAMES = 12
+
+
+def set_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
+    """Share sizes between arguments: modules get the width, graphs the number of nodes, means the number of inputs."""
+    slots = [*slots]
+    numbers = [(slot.name, option) for slot in slots if slot.kind == "number" and type(option := slot.option()) is int]
+    nodes = next((count for name, count in numbers if is_listed("node_counts", name)), nodes)
+    inputs = next((count for name, count in numbers if is_listed("input_counts", name)), inputs)
+    width = next((width for name, width in numbers if is_a_width(name)), usual)
+    for slot in slots:
+        slot.width, slot.nodes, slot.inputs = width, nodes, inputs
+        set_widths(slot.parts(), width, nodes, inputs)
+
+
+def unify_items(items: Sequence[Slot], *, is_row: bool) -> None:
+    """Give the items of a list the kind of the first item, unless more is known about them."""
+    for index, slot in enumerate(items):
+        slot.place = (index, len(items))
+    for slot in () if is_row else items:
+        first = items[0]
+        if first.kind == "text" and slot.kind == "number":
+            slot.kind = "text"
+        if first.kind == "fields" and slot.kind == "number" and not slot.kind_changes:
+            slot.kind, slot.ways, slot.why = "fields", {*first.ways}, first.why
+        if first.kind == "items" and slot.kind == "number":
+            slot.kind, slot.count, slot.row, slot.why = "items", first.count, first.row, first.why
+        if first.kind == "made" and slot.kind in ("number", "fields"):
+            slot.kind, slot.annotation, slot.why = "made", first.annotation, first.why
+        if first.kind == slot.kind == "made":
+            slot.needs = first.needs
+
+
+def list_likely_values(slots: Iterable[Slot]) -> list[Any]:
+    """Values of arguments without the multiples that conditions ask for."""
+    found = []
+    for slot in slots:
+        divisors, slot.divisors = slot.divisors, {1}
+        found.append(slot.option())
+        slot.divisors = divisors
+    return found
+
+
+def note_layers(model: nn.Module) -> None:
+    """Record the attributes of PyTorch's layers that hold an argument."""
+    for module in model.modules():
+        if type(module).__module__.startswith("torch.nn"):
+            for attribute, value in vars(module).items():
+                for slot in slots_of(value):
+                    slot.attributes.add(attribute)
+
+
+def note_failed_layer(error: BaseException) -> bool:
+    """Record the arguments of a layer that could not be made; return whether other values are likelier now."""
+    is_other = False
+    for frame in [trace.tb_frame for trace in list_tracebacks(error)[:_MOST_FRAMES]]:
+        is_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.modules")
+        for name, value in frame.f_locals.items() if is_layer and frame.f_code.co_name == "__init__" else ():
+            for slot in slots_of(value):
+                before = slot.option()
+                slot.attributes.add(name)
+                is_other = is_other or slot.option() != before
+    return is_other
+
+
+def name_item(slot: Slot, index: int) -> str:
+    """Name of an item: the variable it is unpacked into, or else the name of the list."""
+    own = slot.row[index] if index < len(slot.row) else ""
+    return own if own and (says_anything(own) or not says_anything(slot.name)) else slot.name

@@ -1,4 +1,4 @@
-"""What a failed condition of the model's own code wanted: ``assert h == 32``, ``if h != 32: raise …``.
+"""Reads the condition of the model's code that failed: ``assert h == 32``, ``if h != 32: raise …``.
 
 Only sizes, ranks, lengths and plain arithmetic are read from the frame that raised; nothing of the model is called.
 """
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.frames import attribute_of, tracebacks
-from modeldiagrams.resolve.code.source import numbered_nodes
+from modeldiagrams.resolve.code.running_code import get_attribute, list_tracebacks
+from modeldiagrams.resolve.code.source import number_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Names",
-    "checks",
-    "counted_too_far_in",
-    "multiple",
-    "statements",
-    "tensor_of_rank",
-    "unequal_sides",
-    "value_of",
+    "evaluate",
+    "find_failed_checks",
+    "find_loop_overruns",
+    "find_nearest_multiple",
+    "find_tensor_of_rank",
+    "find_unequal_sides",
 ]
 
 Names = Mapping[str, Any]
@@ -47,16 +46,16 @@ _LARGEST = 100_000
 """No number in a size."""
 
 
-def unequal_sides(error: BaseException | None) -> Iterator[tuple[Names, Unequal]]:
-    """The comparisons that made the innermost frame raise, with what their sides were."""
-    for names, check, is_wanted in checks(error):
+def find_unequal_sides(error: BaseException | None) -> Iterator[tuple[Names, Unequal]]:
+    """Comparisons that made the innermost frame raise, with the values of both sides."""
+    for names, check, is_wanted in find_failed_checks(error):
         for sides in _failed(check, names, is_wanted=is_wanted):
             yield names, sides
 
 
-def checks(error: BaseException | None) -> Iterator[tuple[Names, ast.expr, bool]]:
-    """The parts of the condition that made the innermost frame raise, and whether each should be true."""
-    for trace in tracebacks(error)[:1]:
+def find_failed_checks(error: BaseException | None) -> Iterator[tuple[Names, ast.expr, bool]]:
+    """Parts of the condition that made the innermost frame raise, and whether each should be true."""
+    for trace in list_tracebacks(error)[:1]:
         frame = trace.tb_frame
         names = _names_of(frame)
         for condition, is_wanted in _conditions(frame, trace.tb_lineno):
@@ -81,17 +80,17 @@ def _parts(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[tu
 
 
 def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Iterator[tuple[Names, ast.expr, bool]]:
-    """The same of each item that a condition goes through."""
+    """Parts of a condition for each item of ``all(… for …)``."""
     match each.generators:
         case [ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]:
-            found = value_of(items, names)
+            found = evaluate(items, names)
             for item in found if type(found) in (list, tuple) else ():
                 yield from _parts(each.elt, {**names, name: item}, is_wanted=True)
 
 
-def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
-    """A size that a loop counts up to, how far it came, and the shapes of the tensors that have this size."""
-    for trace in tracebacks(error)[:3]:
+def find_loop_overruns(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
+    """The bound of a loop, how far it got, and the shapes of the tensors around it."""
+    for trace in list_tracebacks(error)[:3]:
         frame = trace.tb_frame
         names = _names_of(frame)
         for loop in _loops(frame, trace.tb_lineno):
@@ -106,20 +105,15 @@ def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, 
 
 def _loops(frame: FrameType, line: int) -> Iterator[Any]:
     """The loops around a line of a frame."""
-    for node, at in numbered_nodes(frame, line):
+    for node, at in number_nodes(frame, line):
         inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
         if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
             yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
 
 
-def statements(frame: FrameType) -> Iterator[ast.AST]:
-    """All that a frame's function is written of."""
-    yield from (node for node, _ in numbered_nodes(frame, 1))
-
-
 def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
     """What the statement at a line checks, and whether it should be true."""
-    for node, at in numbered_nodes(frame, line):
+    for node, at in number_nodes(frame, line):
         match node:
             case ast.Assert(test=test) if node.lineno <= at <= (node.end_lineno or 0):
                 yield test, True
@@ -152,8 +146,8 @@ def _failed(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[U
                     yield first, a, second, b
 
 
-def value_of(node: ast.expr, names: Names) -> Any:
-    """What an expression is where reading and plain arithmetic tell; None for what would have to be run."""
+def evaluate(node: ast.expr, names: Names) -> Any:
+    """Value of an expression by reading and plain arithmetic; None if code would have to run."""
     try:
         return _read(node, names)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
@@ -162,7 +156,7 @@ def value_of(node: ast.expr, names: Names) -> Any:
 
 def _value(node: ast.expr, names: Names) -> Any:
     """A whole number, or a tuple of them; None for anything else."""
-    found = value_of(node, names)
+    found = evaluate(node, names)
     if isinstance(found, tuple | list):
         return tuple(found) if found and all(type(item) is int for item in found) else None
     return found if type(found) is int else None
@@ -217,7 +211,7 @@ def _is_number(value: Any) -> bool:
 def _attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, Tensor):
         return getattr(owner, name) if name in ("shape", "ndim") else None
-    return attribute_of(owner, name)
+    return get_attribute(owner, name)
 
 
 def _length(value: Any) -> int | None:
@@ -230,8 +224,8 @@ def _sum(value: Any) -> int | None:
     return sum(value) if isinstance(value, tuple | list) and all(map(_is_number, value)) else None
 
 
-def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
-    """The tensor whose number of dimensions an expression is, or that of some of them: ``b, *sides = x.shape``."""
+def find_tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
+    """The tensor whose rank an expression computes."""
     match node:
         case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
             pass
@@ -258,8 +252,8 @@ def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
     return any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
 
 
-def multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:
-    """A number that is no multiple of another, and the nearest one that is, where an expression is its remainder."""
+def find_nearest_multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:
+    """For a remainder: the number, and its nearest multiple of the divisor."""
     match node:
         case ast.BinOp(left=left, op=ast.Mod(), right=right):
             number, divisor = _value(left, names), _value(right, names)

@@ -1,4 +1,4 @@
-"""A forward's parameters, and from its source which of them are dicts or tuples, with the items it reads (rule 4)."""
+"""Reads from a forward's source which inputs are dicts, lists or tuples, and their items (rule 4)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.code.source import nodes_of, tree_of
+from modeldiagrams.resolve.code.source import parse_source, walk_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = [
     "VARIADIC",
-    "Part",
-    "columns_read",
-    "listed_parameters",
-    "parameters_of",
-    "strings_compared",
-    "unpacked_parameters",
+    "count_columns_read",
+    "count_listed_items",
+    "find_compared_strings",
+    "find_unpacked_parameters",
+    "get_parameters",
 ]
 
 
 @dataclass(frozen=True)
-class Part:
-    """What an unpacked value has at one position."""
+class UnpackedItem:
+    """One position of an unpacked value."""
 
     position: int
     name: str
@@ -37,24 +36,24 @@ class Part:
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Parameters by name; none where a signature can't be read, as of compiled code."""
+def get_parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Parameters by name; none if a signature can't be read, as of compiled code."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
         return {}
 
 
-def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
-    """Parameters that a forward takes apart.
+def find_unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
+    """Parameters that a forward unpacks or reads by key.
 
     Returns:
         Parameter → the keys that are read (``batch["x"]``), or the parts it is unpacked into (``a, b = batch``);
         empty where the source can't be read.
     """
-    parameters = set(parameters_of(model.forward))
+    parameters = set(get_parameters(model.forward))
     found: dict[str, list[Any]] = {}
-    for node in nodes_of(model.forward):
+    for node in walk_source(model.forward):
         for name, key in _items_read(node):
             if name in parameters and key not in found.setdefault(name, []):
                 found[name].append(key)
@@ -62,25 +61,25 @@ def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
     return {name: keys for name, keys in found.items() if len({type(key) for key in keys}) == 1}
 
 
-def listed_parameters(model: nn.Module) -> dict[str, int]:
-    """Parameters whose items a forward takes by number, for parts of its own: ``self.heads[i](features[i])``.
+def count_listed_items(model: nn.Module) -> dict[str, int]:
+    """Number of items of parameters that are indexed like parts of the model: ``self.heads[i](features[i])``.
 
     Returns:
         Parameter → how many items it has.
     """
-    tree = tree_of(model.forward)
+    tree = parse_source(model.forward)
     loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
-    counts = {name: _most_items(tree, name, loops) for name in parameters_of(model.forward)}
+    counts = {name: _most_items(tree, name, loops) for name in get_parameters(model.forward)}
     return {name: count for name, count in counts.items() if count}
 
 
-def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
-    """Parameters whose columns a forward takes one by one: ``emb(x[:, i])``, ``boxes[..., 0], boxes[..., 1]``.
+def count_columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
+    """Number of columns that a forward reads one by one: ``emb(x[:, i])``, ``boxes[..., 0]``.
 
     Returns:
         Parameter → the dimension of the columns, 1 or -1, and how many there are.
     """
-    tree = tree_of(model.forward)
+    tree = parse_source(model.forward)
     loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
     assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     found: dict[tuple[str, int], set[int]] = {}
@@ -90,14 +89,16 @@ def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
     return {
         name: (dimension, len(numbers))
         for (name, dimension), numbers in found.items()
-        if name in {*parameters_of(model.forward)} - assigned and len(numbers) > 1 and numbers == {*range(len(numbers))}
+        if name in {*get_parameters(model.forward)} - assigned
+        and len(numbers) > 1
+        and numbers == {*range(len(numbers))}
     }
 
 
-def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, or chooses among its parts by, and these strings."""
+def find_compared_strings(model: nn.Module) -> dict[str | int, list[str]]:
+    """Parameters that a forward compares with strings or uses as keys of its parts, with these strings."""
     found: dict[str | int, list[str]] = {}
-    for node in nodes_of(getattr(type(model), "forward", None)):  # compiled code has none in its class
+    for node in walk_source(getattr(type(model), "forward", None)):  # compiled code has none in its class
         match node:
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
                 found.setdefault(name, []).append(text)
@@ -172,4 +173,4 @@ def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:
             yield name, key
         case ast.Assign(targets=[ast.Tuple(elts=elements)], value=ast.Name(id=name)):
             for position, element in enumerate(elements):
-                yield name, Part(position, getattr(element, "id", f"input{position}"))
+                yield name, UnpackedItem(position, getattr(element, "id", f"input{position}"))

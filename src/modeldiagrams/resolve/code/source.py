@@ -1,4 +1,4 @@
-"""The source of what models are made of, where it can be read."""
+"""Reads the source of classes, functions and frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from torch import nn
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-__all__ = ["classes_written", "names_beside", "nodes_of", "numbered_nodes", "path_of", "source_of", "tree_of"]
+__all__ = [
+    "get_module_globals",
+    "get_path",
+    "get_source",
+    "list_own_bases",
+    "number_nodes",
+    "parse_source",
+    "walk_source",
+]
 
 _NO_SOURCE = (OSError, TypeError, ValueError, SyntaxError, TokenError)
 """What `inspect` raises for compiled code, and for files that are gone or changed."""
@@ -22,38 +30,38 @@ _TOO_DEEP = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What `ast` raises for code that was not read to its end, and for what is nested very deeply."""
 
 
-def source_of(owner: Any) -> str:
-    """The source of a class, a function or a module, from the left margin; nothing where it can't be read."""
+def get_source(owner: Any) -> str:
+    """Source of a class, function or module without indentation; empty if it can't be read."""
     try:
         return textwrap.dedent(inspect.getsource(owner))
     except _NO_SOURCE:
         return ""
 
 
-def tree_of(owner: Any) -> ast.Module:
-    """The same as a tree; an empty one where it can't be read."""
-    return _parsed(source_of(owner))
+def parse_source(owner: Any) -> ast.Module:
+    """Parsed source of a class, function or module; empty if it can't be read."""
+    return _parsed(get_source(owner))
 
 
-def nodes_of(owner: Any) -> list[ast.AST]:
-    """All that a class or function is written of."""
-    return [*ast.walk(tree_of(owner))]
+def walk_source(owner: Any) -> list[ast.AST]:
+    """All syntax nodes of a class or function."""
+    return [*ast.walk(parse_source(owner))]
 
 
-def classes_written(class_: type) -> list[type]:
-    """A class and its bases, without those of Python and PyTorch."""
+def list_own_bases(class_: type) -> list[type]:
+    """A class and its bases, except those of Python and PyTorch."""
     return [owner for owner in class_.__mro__ if owner is not object and not owner.__module__.startswith("torch.")]
 
 
-def numbered_nodes(frame: FrameType, line: int) -> list[tuple[ast.AST, int]]:
-    """All that a frame's function is written of, with a line as the numbers there count it."""
-    nodes, first = nodes_in(frame.f_code)
+def number_nodes(frame: FrameType, line: int) -> list[tuple[ast.AST, int]]:
+    """All syntax nodes of a frame's function, with a line of the file as these nodes count it."""
+    nodes, first = walk_code(frame.f_code)
     return [(node, line - max(first, 1) + 1) for node in nodes]
 
 
 @functools.lru_cache(maxsize=64)
-def nodes_in(code: CodeType) -> tuple[list[ast.AST], int]:
-    """All that a function is written of, and the line where it begins."""
+def walk_code(code: CodeType) -> tuple[list[ast.AST], int]:
+    """All syntax nodes of a function, and its first line."""
     try:
         lines, first = inspect.getsourcelines(code)
     except _NO_SOURCE:
@@ -68,13 +76,13 @@ def _parsed(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def names_beside(thing: Any) -> dict[str, Any]:
-    """The global names of the Python module that defines a class or function; none where there is no such module."""
+def get_module_globals(thing: Any) -> dict[str, Any]:
+    """Globals of the module that defines a class or function."""
     module = inspect.getmodule(thing)
     return {} if module is None else vars(module)
 
 
-def path_of(maker: Any) -> str:
-    """The path by which a class is found."""
+def get_path(maker: Any) -> str:
+    """Dotted path of a class or function."""
     name: str = maker.__qualname__
     return f"torch.nn.{name}" if getattr(nn, name, None) is maker else f"{maker.__module__}.{name}"

@@ -1,46 +1,54 @@
-"""Search for the combination of candidates that carries the model through a whole pass, without arithmetic.
+"""Searches the combination of candidates with which a whole pass runs, without arithmetic.
 
-The first pass takes the first candidate of every input. A layer that refuses its input states the width it expects,
-which makes new candidates. Then the search changes one thing at a time and keeps what gets the pass further, and last
-goes through all combinations, those of likely candidates first.
+The first pass takes the first candidate of every input. Then the search changes one thing at a time and keeps what gets
+the pass further, and last goes through all combinations, those of likely candidates first.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
-from torch.nn.utils.rnn import PackedSequence
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.inputs.usual_sizes import NAMED, as_named
-from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
-from modeldiagrams.resolve.names.constructor_sizes import values_of
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.inputs.sizes import NAMED, use_named_sizes
+from modeldiagrams.resolve.names.candidates import (
+    ABSENT,
+    SIZES,
+    Candidate,
+    count_elements,
+    fill_sizes,
+    find_named_sizes,
+    find_role,
+    list_sizes,
+)
+from modeldiagrams.resolve.values.input_entries import list_leaves
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.inputs.budget import Budget
+    from modeldiagrams.resolve.inputs.failure_search import Solution
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf
     from modeldiagrams.tracer import Mode
 
 __all__ = [
     "CandidateSearch",
-    "Found",
-    "dead_inputs",
+    "Defects",
+    "FoundInputs",
+    "count_dead_inputs",
+    "find_defects",
     "is_connected",
-    "modules_not_called",
-    "refused_width",
-    "repaired",
-    "search",
-    "trial_pass",
+    "run_trial_pass",
+    "search_candidates",
 ]
 
 _MAX_PASSES = 32
@@ -55,14 +63,13 @@ _MAX_ELEMENTS = 1 << 26
 """Of all inputs of one pass."""
 _MAX_MESSAGE = 120
 _MAX_COMBINATIONS = 20_000
-_MAX_CANDIDATES = 100
 
 _Combination = tuple[int, ...]
 """Rank of the candidate that each size and each input takes."""
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundInputs:
     """Inputs that work."""
 
     entries: dict[str | int, Any]
@@ -87,8 +94,6 @@ class CandidateSearch:
     depths: dict[_Combination, int] = field(default_factory=dict)
     """How many ops the pass of each combination reached."""
     seen: set[str] = field(default_factory=set)
-    repairs: list[_Combination] = field(default_factory=list)
-    """Combinations that refusing layers ask for, not run yet."""
     working: _Combination | None = None
     trace: Trace | None = None
     """The pass of the working combination, if it is the one to show."""
@@ -97,15 +102,15 @@ class CandidateSearch:
 
     def __post_init__(self) -> None:
         options = self.candidates
-        sizes = sorted(set().union(*(named_sizes(item.entry) for items in options.values() for item in items)))
+        sizes = sorted(set().union(*(find_named_sizes(item.entry) for items in options.values() for item in items)))
         self.names: tuple[str | int, ...] = (*sizes, *options)
-        named = (list(values_of(size)) for size in sizes)
+        named = (list(list_sizes(size)) for size in sizes)
         self.lists: tuple[list[Any], ...] = (*named, *map(_unique, options.values()))
         self.parameter_count = sum(1 for _ in self.model.parameters())
         self.is_on_meta = any(parameter.is_meta for parameter in self.model.parameters())
         self._next = self._combinations()
 
-    def more(self, passes: int) -> Found | None:
+    def more(self, passes: int) -> FoundInputs | None:
         """The first inputs that work, within so many more passes."""
         self.passes += passes
         while self.working is None and not self._is_over():
@@ -116,22 +121,22 @@ class CandidateSearch:
         if self.working is None:
             return None
         reasons = {name: candidate.reason for name, candidate in self.chosen(self.working).items()}
-        return self._as_named(Found(self.entries(self.working), reasons, self.trace))
+        return self._as_named(FoundInputs(self.entries(self.working), reasons, self.trace))
 
-    def _as_named(self, found: Found) -> Found:
+    def _as_named(self, found: FoundInputs) -> FoundInputs:
         """The same with sizes that names ask for, if the model runs with them."""
 
         def works(entries: dict[str | int, Any]) -> bool:
-            trace, result = trial_pass(self.model, *from_entries(entries), "fake", costs=False)
+            trace, result = run_trial_pass(self.model, *make_inputs(entries), "fake", costs=False)
             line = result.partition("\n")[0][:_MAX_MESSAGE]
             self.budget.lines.append(f"{entries} ({trace.graph.status.mode}): {line}")
             return result == _WORKS
 
-        entries = found.entries if self.is_on_meta else as_named(found.entries, works)
+        entries = found.entries if self.is_on_meta else use_named_sizes(found.entries, works)
         if entries is found.entries:
             return found
         others = {name for name, entry in entries.items() if entry != found.entries[name]}
-        return Found(entries, found.reasons | dict.fromkeys(others, NAMED), None)
+        return FoundInputs(entries, found.reasons | dict.fromkeys(others, NAMED), None)
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
@@ -157,11 +162,9 @@ class CandidateSearch:
         return combination in self.depths or repr(self.entries(combination)) in self.seen
 
     def _neighbours(self, combination: _Combination) -> Iterator[_Combination]:
-        """One thing changed: the second candidate of everything, then the third…; repairs always come first."""
+        """One thing changed: the second candidate of everything, then the third, and so on."""
         for rank in range(max(map(len, self.lists))):
             for index, options in enumerate(self.lists):
-                while self.repairs:
-                    yield self.repairs.pop(0)
                 if rank < len(options) and rank != combination[index]:
                     yield _changed(combination, index, rank)
 
@@ -180,17 +183,17 @@ class CandidateSearch:
 
     def _run(self, combination: _Combination, entries: Any, mode: Mode) -> int:
         """How many ops a pass has."""
-        if (elements := element_count(entries)) > _MAX_ELEMENTS:
+        if (elements := count_elements(entries)) > _MAX_ELEMENTS:
             self.budget.lines.append(f"{entries}: not tried, its {elements:,} elements may not fit the memory")
             return -1
         try:
-            args, kwargs = from_entries(entries)
+            args, kwargs = make_inputs(entries)
         except TargetError as problem:
             self.budget.lines.append(f"{entries}: {problem}")
             return -1
         is_first = len(self.depths) <= 1  # the likeliest to work: then it is the pass that is shown
         with self.budget.limited():  # passes with values are limited by their costs
-            trace, result = trial_pass(self.model, args, kwargs, mode, costs=is_first or mode == "real")
+            trace, result = run_trial_pass(self.model, args, kwargs, mode, costs=is_first or mode == "real")
         ran, error = trace.graph.status.mode, trace.graph.status.error
         line = result.partition("\n")[0][:_MAX_MESSAGE]
         self.budget.lines.append(f"{entries} ({ran}): {line}")
@@ -199,26 +202,15 @@ class CandidateSearch:
         if error:
             self.failures[error.node, result] += 1
             self.budget.failures[line] += 1
-            self._repair(combination, trace.graph)
         elif result == _WORKS:
             self.working = combination
             self.trace = trace if is_first and ran != "real" else None
         return ops
 
-    def _repair(self, combination: _Combination, graph: Graph) -> None:
-        """Add candidates that would suit the layer that refused its input; they come next."""
-        widths = refused_width(graph)
-        for index, name in enumerate(self.names):
-            options = self.lists[index]
-            if widths and name not in SIZES and len(options) < _MAX_CANDIDATES:
-                for candidate in repaired(options[combination[index]], *widths):
-                    options.append(candidate)
-                    self.repairs.append(_changed(combination, index, len(options) - 1))
-
     def entries(self, combination: _Combination) -> dict[str | int, Any]:
         """A combination as the option `inputs`."""
         sizes = {str(name): self.lists[i][combination[i]] for i, name in enumerate(self.names) if name in SIZES}
-        return {name: resolved(candidate.entry, sizes) for name, candidate in self.chosen(combination).items()}
+        return {name: fill_sizes(candidate.entry, sizes) for name, candidate in self.chosen(combination).items()}
 
     def chosen(self, combination: _Combination) -> dict[str | int, Candidate]:
         """Input → its candidate; without those left out."""
@@ -226,9 +218,9 @@ class CandidateSearch:
         return {name: candidate for name, candidate in chosen.items() if candidate is not ABSENT}
 
 
-def search(
+def search_candidates(
     model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget, passes: int = _MAX_PASSES
-) -> Found | None:
+) -> FoundInputs | None:
     """Find inputs that carry a model through a pass and reach its outputs.
 
     Args:
@@ -243,11 +235,11 @@ def search(
     return CandidateSearch(model, candidates, budget).more(passes) if candidates else None
 
 
-def trial_pass(
+def run_trial_pass(
     model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
 ) -> tuple[Trace, str]:
-    """One pass, with the same random numbers every time, and its result in one line."""
-    with seeded(), widths_checked(model):
+    """Run one pass with fixed random numbers; the trace, and the result in one line."""
+    with seeded():
         trace = trace_run(model, args, kwargs, mode=mode, costs=costs)
     error = trace.graph.status.error
     if error:
@@ -259,19 +251,19 @@ _WORKS = "works"
 
 
 def is_connected(graph: Graph) -> bool:
-    """Whether the pass ended and some output depends on some input."""
+    """Whether the pass completed and some output depends on some input."""
     inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
     return graph.status.error is None and _reaches_output(graph, inputs)
 
 
-def dead_inputs(graph: Graph) -> int:
-    """How many inputs no output depends on."""
+def count_dead_inputs(graph: Graph) -> int:
+    """Number of inputs that no output depends on."""
     inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
     return sum(not _reaches_output(graph, [each]) for each in inputs)
 
 
-def modules_not_called(model: nn.Module, graph: Graph) -> int:
-    """How many modules that do something themselves a pass left out."""
+def count_uncalled_modules(model: nn.Module, graph: Graph) -> int:
+    """Number of modules without children that a pass did not call."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
     # attention uses the weights of its last layer without calling it
     used = {module.out_proj for module in model.modules() if isinstance(module, nn.MultiheadAttention)}
@@ -301,55 +293,50 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(by_entry.values())
 
 
-class Repaired(Candidate):
-    """A candidate made from another one; it is not repaired again."""
+Defects = tuple[int, bool, int, int]
+"""Numbers of inputs that reach no output, whether the batch is lost, uncalled modules, and odd sizes.
+
+The least is the best. Some inputs have to be odd: that alone is no defect.
+"""
+
+_IMAGE_RANK = 4
+_CHANNELS = 2
+_EDGE = (2, 1)
+"""Pairs of nodes; a state of two layers has a width, too."""
 
 
-def refused_width(graph: Graph) -> tuple[int, int] | None:
-    """The width that a layer got, and the one that it takes.
+def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
+    """Defects of a solution, the worst kind first.
 
     Args:
-        graph: Of a pass that raised.
-
-    Returns:
-        Sizes of the last dimension; None if the pass did not end in a product with a weight.
+        model: What was called.
+        graph: Of its pass.
+        solution: Its inputs.
+        is_own: Whether a size was allocated by the search.
     """
-    failed = graph.status.error.node if graph.status.error else None
-    op = next((node for node in graph.nodes if isinstance(node, OpNode) and node.id == failed), None)
-    if op is None or not op.name.endswith("linear"):
-        return None
-    weight = next((graph.parameters[name].shape for name in op.weights.values() if name in graph.parameters), None)
-    inputs = [edge.tensor for edges in graph.adjacency.values() for edge in edges if edge.to == failed]
-    shape = graph.tensors[inputs[0]].shape if inputs else None
-    if not weight or not shape or not isinstance(shape[-1], int):
-        return None
-    return shape[-1], weight[-1]
+    idle, odd = count_uncalled_modules(model, graph), count_oddities(solution.entries, is_own)
+    return count_dead_inputs(graph), not solution.keeps_batch, idle, odd
 
 
-def repaired(candidate: Candidate, got: int, wanted: int) -> Iterator[Repaired]:
-    """A tensor of floats with another last size: by the difference, for inputs that are joined, or by the ratio."""
-    shape: Any = candidate.entry
-    if isinstance(candidate, Repaired) or not isinstance(shape, list) or not shape or not isinstance(shape[-1], int):
-        return
-    width = shape[-1]
-    sizes = {width + wanted - got} | ({width * wanted // got} if got and width * wanted % got == 0 else set())
-    for size in sorted(sizes - {width}):
-        if size > 0:
-            yield Repaired([*shape[:-1], size], f"a layer takes {wanted} features, not {got}")
+def count_oddities(entries: Entries, is_own: Callable[[int], bool]) -> int:
+    """Number of sizes that a person would not choose; most of them fit only by broadcasting."""
+    every = [*list_leaves(entries)]
+    own = {size for leaf in every for size in leaf.shape if is_own(size)}
+    return len(own) + sum(_oddness(leaf, every) for leaf in every)
 
 
-@contextmanager
-def widths_checked(model: nn.Module) -> Iterator[None]:
-    """Let recurrent layers refuse packed sequences of another width."""
+def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
+    """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
+    name = next((key for key in reversed(leaf.path) if isinstance(key, str)), "")  # of a pair of states, theirs
+    role = find_role(name) if name else None
+    kind = role.name if role else ""
+    is_of_one_layer = kind == "state" and leaf.shape[:2] == (1, 1)
+    is_batch_second = leaf.shape[1:2] == (1,) and leaf.shape[:1] != (1,) and not _is_edge(leaf)
+    start = _CHANNELS if is_batch_second or is_of_one_layer or len(leaf.shape) >= _IMAGE_RANK else 1
+    rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}
+    is_alone = len(leaf.shape) == 1 and bool(rows) and leaf.shape[:1] not in rows
+    return leaf.shape[start:].count(1) + (kind == "mask" and len(leaf.shape) == 1) + (kind == "lengths" and is_alone)
 
-    def check(layer: Any, args: tuple[Any, ...]) -> None:
-        width = args[0].data.shape[-1] if args and isinstance(args[0], PackedSequence) else layer.input_size
-        if width != layer.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {layer.input_size}, got {width}")
 
-    handles = [layer.register_forward_pre_hook(check) for layer in model.modules() if isinstance(layer, nn.RNNBase)]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+def _is_edge(leaf: Leaf) -> bool:
+    return leaf.shape == _EDGE

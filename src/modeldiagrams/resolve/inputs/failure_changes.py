@@ -1,6 +1,6 @@
-"""What a failed pass says about its inputs: other sizes, ranks, dtypes, structures, for the tensors that it is about.
+"""Changes inputs as a failed pass asks for: other sizes, ranks, dtypes or structures.
 
-Every dimension whose size nobody has said has a size of its own (`sizes`), so that a size in an error tells which
+Every dimension of unknown size has an allocated size (`sizes`), so that a size in an error tells which
 dimension of which input it came from.
 """
 
@@ -12,19 +12,28 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.slopes import Slopes
-from modeldiagrams.resolve.inputs.structure import structural_changes
-from modeldiagrams.resolve.inputs.wanted import Wanted, is_too_small, wanted_by
-from modeldiagrams.resolve.values.entries import LESS, Entries, Leaf, Path, factored, leaves, put, put_all, subtree
+from modeldiagrams.resolve.inputs.structure_changes import propose_structures
+from modeldiagrams.resolve.inputs.wanted import Wanted, find_wanted, is_too_small
+from modeldiagrams.resolve.values.input_entries import (
+    LESS,
+    Entries,
+    Leaf,
+    Path,
+    get_entry,
+    list_leaves,
+    put_entry,
+    put_entry_everywhere,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from modeldiagrams.resolve.inputs.probe import Probed
     from modeldiagrams.resolve.inputs.sizes import Sizes
-    from modeldiagrams.resolve.inputs.structure import Seeds
-    from modeldiagrams.resolve.values.entries import Entries, Leaf
+    from modeldiagrams.resolve.inputs.structure_changes import Seeds
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf
 
-__all__ = ["changes"]
+__all__ = ["propose_changes", "propose_dtypes"]
 
 _MAX_SIZE = 8192
 _MAX_RANK = 6
@@ -34,13 +43,13 @@ _NEW = 10
 """Number of the first dimension that an input gets later."""
 
 
-def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
+def propose_changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
     """Other entries that a failed pass asks for, likeliest first."""
-    yield from structural_changes(entries, probed, seeds)
+    yield from propose_structures(entries, probed, seeds)
     change = _Change(entries, probed, sizes)
     slopes = Slopes(entries, probed, sizes, seeds.again)
     if is_too_small(probed):
-        yield from grown(entries, change.sources(), sizes, seeds.again)
+        yield from enlarge_inputs(entries, change.sources(), sizes, seeds.again)
     if change.has_one_row():
         yield from change.with_one_row()
     if slopes.lacks_dimension():
@@ -48,21 +57,17 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
     if re.search("broadcast|must match the (existing )?size", probed.message):
         yield from change.with_same_sides(change.sources())
     if "cannot be multiplied" in probed.message:  # a lazy layer has the size of the first input that it got
-        yield from change.with_same_sides([*leaves(entries)])
+        yield from change.with_same_sides([*list_leaves(entries)])
     yield from slopes.solved()
     yield from change.with_one_row()
-    every = [*wanted_by(probed)]
-    for wanted in every:
+    for wanted in find_wanted(probed):
         yield from change.of(wanted)
-    for wanted in every:
-        if wanted.what == "size":
-            yield from change.guessed(wanted.got, wanted.value)
 
 
-def dtype_changes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
-    """The same with another dtype of one tensor, as a failed pass asks for, likeliest first."""
+def propose_dtypes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
+    """Entries with another dtype of one tensor, as a failed pass asks for."""
     change = _Change(entries, probed, sizes)
-    for wanted in wanted_by(probed):
+    for wanted in find_wanted(probed):
         if wanted.what == "dtype":
             yield from change.of(wanted)
 
@@ -99,7 +104,7 @@ class _Change:
             changed = self.entries
             for leaf in self._all():
                 if leaf.shape[:1] == (batch,):
-                    changed = put(changed, leaf.path, leaf.sized(0, 1).entry)
+                    changed = put_entry(changed, leaf.path, leaf.sized(0, 1).entry)
             if changed != self.entries:
                 yield changed
 
@@ -111,7 +116,7 @@ class _Change:
         for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):
             changed = self.entries
             for leaf in pictures:
-                changed = put(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
+                changed = put_entry(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
             if changed != self.entries:
                 yield changed
 
@@ -131,7 +136,7 @@ class _Change:
             yield self._with(replace(leaf, high=wanted.value))
 
     def _all(self) -> list[Leaf]:
-        return [*leaves(self.entries)]
+        return [*list_leaves(self.entries)]
 
     def sources(self) -> list[Leaf]:
         """Inputs that the failing call's operands were made of."""
@@ -139,11 +144,11 @@ class _Change:
         return [leaf for leaf in self._all() if leaf.path in sources] or self._all()
 
     def _with(self, leaf: Leaf) -> Entries:
-        changed: Entries = put_all(self.entries, leaf.path, leaf.entry)
+        changed: Entries = put_entry_everywhere(self.entries, leaf.path, leaf.entry)
         return changed
 
     def _about(self, wanted: Wanted) -> list[Leaf]:
-        """Inputs that the operands were made of, those that have more of their sizes first."""
+        """Inputs that the operands were computed from; inputs with more of their sizes come first."""
         sources = self.probed.origins(wanted.shapes)
         found = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
         own = {size for shape in wanted.shapes for size in shape if self.sizes.is_own(size)}
@@ -157,8 +162,8 @@ class _Change:
         exact = [(leaf, d) for leaf in owners for d, size in enumerate(leaf.shape) if size == got]
         everywhere = self.entries
         for leaf, dimension in exact:
-            current = replace(next(leaves(subtree(everywhere, leaf.path))), path=leaf.path)
-            everywhere = put_all(everywhere, leaf.path, current.sized(dimension, wanted).entry)
+            current = replace(next(list_leaves(get_entry(everywhere, leaf.path))), path=leaf.path)
+            everywhere = put_entry_everywhere(everywhere, leaf.path, current.sized(dimension, wanted).entry)
         if exact and got != self.sizes.batch:
             yield everywhere
         for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
@@ -185,93 +190,6 @@ class _Change:
                 if math.prod(other.shape[:count]) == rows and leaf.shape[0] == other.shape[0]:
                     yield self._with(replace(leaf, shape=(*other.shape[:count], leaf.shape[-1])))
 
-    def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
-        """What may give another size that no dimension has itself."""
-        if got == wanted or wanted <= 0 or self._is_one_of_inputs(wanted, but_not=got):
-            return
-        if all(got not in leaf.shape for leaf in self._all()):
-            yield from self._products(got, wanted)
-            yield from self._elements(got, wanted)
-            yield from self._differences(got, wanted)
-        yield from self._swapped(wanted)
-
-    def _is_one_of_inputs(self, size: int, *, but_not: int) -> bool:
-        """Whether a size is one of an input and another isn't: then it is the input's that has to change."""
-        sizes = {size for leaf in self._all() for size in leaf.shape}
-        return size in sizes and but_not not in sizes
-
-    def _products(self, got: int, wanted: int) -> Iterator[Entries]:
-        """Several dimensions were flattened into one."""
-        for leaf in self.sources():
-            for start in range(1, len(leaf.shape)):
-                for end in range(start + 2, len(leaf.shape) + 1):
-                    if math.prod(leaf.shape[start:end]) == got:
-                        for part in factored(wanted, end - start):
-                            yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
-
-    def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
-        """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
-        for leaf in self.sources():
-            for start in (1, 0):
-                each, rest = divmod(got, math.prod(leaf.shape[start:]))
-                count, missing = divmod(wanted, each) if each > 1 else (0, 0)
-                if count and not rest and not missing:
-                    ones = (1,) * (len(leaf.shape) - start - 1)
-                    yield self._with(replace(leaf, shape=(*leaf.shape[:start], *ones, count)))
-
-    def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
-        """A size came about by a sum, a product or a convolution."""
-        floats = [leaf for leaf in self.sources() if leaf.dtype == "float32" and len(leaf.shape) > 1]
-        for leaf in sorted(floats, key=lambda leaf: len(leaf.shape) >= _IMAGE_RANK):
-            if len(leaf.shape) >= _IMAGE_RANK:
-                yield from self._other_sides(leaf, got, wanted)
-                continue
-            for dimension in range(len(leaf.shape) - 1, 0, -1):
-                size = leaf.shape[dimension]
-                for other in (size + wanted - got, size * wanted // got if got else 0, wanted):
-                    if 0 < other <= _MAX_SIZE and other != size:
-                        yield self._with(leaf.sized(dimension, other))
-        if len(floats) > 1:
-            share = wanted // len(floats)
-            shared = self.entries
-            for leaf in floats:
-                shared = put(shared, leaf.path, leaf.sized(len(leaf.shape) - 1, share).entry) if share else shared
-            yield shared
-
-    def _other_sides(self, leaf: Leaf, got: int, wanted: int) -> Iterator[Entries]:
-        sides = self._sides(leaf)
-        area = math.prod(leaf.shape[d] for d in sides)
-        by_ratio = round(math.sqrt(area * wanted / got)) if got else leaf.shape[-1]
-        for step in (0, 1, 2, -1):
-            for side in sides:
-                other = leaf.shape[side] * wanted // got + step if got else 0
-                if 0 < other <= _MAX_SIZE:
-                    yield self._with(leaf.sized(side, other))
-        near = [by_ratio + step for step in (0, 4, -4, 2, -2, 8)]
-        for other in dict.fromkeys([*near, 32, 28, 64, 224, 96, 84, 48, 128, 16, *self.sizes.known[:8]]):
-            if 0 < other <= _MAX_SIZE:
-                shape = tuple(other if d in sides else size for d, size in enumerate(leaf.shape))
-                yield self._with(replace(leaf, shape=shape))
-        for other in self.sizes.known:
-            for dimension in range(len(leaf.shape) - 1, 0, -1):
-                yield self._with(leaf.sized(dimension, other))
-
-    def _sides(self, leaf: Leaf) -> list[int]:
-        """Dimensions of height and width: those that nobody has said, that are equal, or the last ones."""
-        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
-        equal = [d for d, size in enumerate(leaf.shape) if d and leaf.shape[1:].count(size) == _SIDES]
-        last = [len(leaf.shape) - 2, len(leaf.shape) - 1]
-        return next(dimensions for dimensions in (free, equal, last) if len(dimensions) == _SIDES)
-
-    def _swapped(self, wanted: int) -> Iterator[Entries]:
-        """The wanted size is there, but in another place."""
-        for leaf in self.sources():
-            if wanted in leaf.shape[1:-1]:
-                at = leaf.shape.index(wanted, 1)
-                shape = [*leaf.shape]
-                shape[at], shape[-1] = shape[-1], shape[at]
-                yield self._with(replace(leaf, shape=tuple(shape)))
-
     def _of_other_rank(self, about: list[Leaf], more: int) -> Iterator[Entries]:
         """Inputs that were put together in one tensor all have a dimension too much, or too little; or one of them."""
         if len(about) > 1:
@@ -279,7 +197,7 @@ class _Change:
             for alike in zip(*changes, strict=False):
                 together = self.entries
                 for leaf, changed in zip(about, alike, strict=True):
-                    together = put(together, leaf.path, subtree(changed, leaf.path))
+                    together = put_entry(together, leaf.path, get_entry(changed, leaf.path))
                 yield together
         for leaf in about:
             yield from self._of_rank(leaf, len(leaf.shape) + more, leaf.path)
@@ -308,10 +226,10 @@ _BEFORE = 2
 """Batch and channels of pictures and sounds."""
 
 
-def grown(
+def enlarge_inputs(
     entries: Entries, sources: Sequence[Leaf], sizes: Sizes, again: Callable[[Entries], Probed | None]
 ) -> Iterator[Entries]:
-    """The least usual size of which all layers leave something, or one that the model has itself.
+    """Entries with the smallest usual size that survives all layers, or a size of the model.
 
     Args:
         entries: With which it failed.
@@ -327,7 +245,9 @@ def grown(
         for leaf, dimensions in growing:
             shape = tuple(size if d in dimensions else old for d, old in enumerate(leaf.shape))
             is_large = math.prod(shape) > _LARGE and shape[0] == sizes.batch
-            larger = put_all(larger, leaf.path, replace(leaf, shape=(1, *shape[1:]) if is_large else shape).entry)
+            larger = put_entry_everywhere(
+                larger, leaf.path, replace(leaf, shape=(1, *shape[1:]) if is_large else shape).entry
+            )
         probed = again(larger) if size > least else None
         if probed is not None and not is_too_small(probed):
             yield larger
@@ -335,7 +255,7 @@ def grown(
 
 
 def _growing(leaf: Leaf, sizes: Sizes) -> list[int]:
-    """Dimensions of a size that nobody has said; of pictures and sounds all but batch and channels."""
+    """Dimensions of allocated size; of pictures and sounds all but batch and channels."""
     free = [d for d, size in enumerate(leaf.shape) if d and sizes.is_own(size) and size != sizes.batch]
     is_grid = len(leaf.shape) > _BEFORE and leaf.dtype == "float32"
     return free or ([*range(_BEFORE, len(leaf.shape))] if is_grid else [])

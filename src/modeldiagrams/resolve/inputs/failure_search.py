@@ -1,16 +1,15 @@
-"""Inputs by what fails (rule 4): every error of a pass on fake tensors says what the next one should be like.
+"""Searches inputs by answering failures (rule 4): each failed pass says what the next one should be like.
 
 The first entries come from what the forward does with its inputs (`reading`), then from names, annotations and layers
 alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
 it asks for (`structure` and `failure_changes`), and of all that wait those come first whose parent got furthest.
-Inputs that carry the model through get usual sizes where nobody asked for others, if it still runs with them.
+Inputs with which the model runs get usual sizes wherever it still runs with them.
 
 Long because what a search knows so far decides what comes next, and whether anything does.
 """
 
 from __future__ import annotations
 
-import functools
 import heapq
 import inspect
 from collections import Counter
@@ -18,27 +17,23 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.code.conditions import unequal_sides
+from modeldiagrams.resolve.code.conditions import find_unequal_sides
 from modeldiagrams.resolve.code.forward import (
     VARIADIC,
-    columns_read,
-    parameters_of,
-    strings_compared,
-    unpacked_parameters,
+    count_columns_read,
+    find_compared_strings,
+    find_unpacked_parameters,
+    get_parameters,
 )
 from modeldiagrams.resolve.inputs.budget import Budget
-from modeldiagrams.resolve.inputs.failure_changes import changes, dtype_changes
-from modeldiagrams.resolve.inputs.inferred import inferred_candidates, is_graph, tensor_candidates
-from modeldiagrams.resolve.inputs.layers import state_entries
+from modeldiagrams.resolve.inputs.failure_changes import propose_changes, propose_dtypes
+from modeldiagrams.resolve.inputs.inferred import infer_candidates, infer_tensor_candidates, is_graph
+from modeldiagrams.resolve.inputs.layers import list_state_entries
 from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_values
-from modeldiagrams.resolve.inputs.sizes import Sizes
-from modeldiagrams.resolve.inputs.states import own_states
-from modeldiagrams.resolve.inputs.usual_sizes import UsualSizes, is_sequence
-from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.resolve.names.constructor_sizes import values_of
-from modeldiagrams.resolve.names.roles import role_of
-from modeldiagrams.resolve.names.vocabulary import usual
-from modeldiagrams.resolve.values.entries import is_repeated, is_shape_alone, leaves, put, subtree
+from modeldiagrams.resolve.inputs.sizes import Sizes, UsualSizes, is_sequence
+from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, count_elements, fill_sizes, find_role, list_sizes
+from modeldiagrams.resolve.names.vocabulary import list_usual_values
+from modeldiagrams.resolve.values.input_entries import get_entry, is_repeated, is_shape_alone, list_leaves, put_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +41,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.resolve.inputs.probe import Probed
-    from modeldiagrams.resolve.values.entries import Entries, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Path
 
 __all__ = ["FailureSearch", "Solution"]
 
@@ -92,7 +87,7 @@ class _Try:
 
 @dataclass
 class FailureSearch:
-    """Solves the inputs of one model."""
+    """Searches the inputs of one model."""
 
     model: nn.Module
     budget: Budget = field(default_factory=Budget)
@@ -109,10 +104,10 @@ class FailureSearch:
         self._work = 0
         self._unanswered: tuple[_Try, Probed] | None = None  # the last pass, if none could follow
         self._tried: Probed | None = None
-        self._beside: Probed | None = None  # shows what a failure depends on
-        parameters = parameters_of(self.model.forward)
-        self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
-        self._taken_apart = unpacked_parameters(self.model)
+        self._comparison: Probed | None = None  # a pass that shows what a failure depends on
+        parameters = get_parameters(self.model.forward)
+        self._columns = {(name,): columns for name, columns in count_columns_read(self.model).items()}
+        self._taken_apart = find_unpacked_parameters(self.model)
         self._usual = UsualSizes(self.sizes, self._works, is_graph=any(map(is_graph, parameters)))
         self.optional = tuple(
             name
@@ -157,7 +152,7 @@ class FailureSearch:
 
     def _is_repeated(self, probed: Probed) -> bool:
         """Whether what changed made no difference: what follows is no better than before."""
-        sides = [(a, b) for _, (_, a, _, b) in unequal_sides(probed.error)]  # an ``assert`` often has no message
+        sides = [(a, b) for _, (_, a, _, b) in find_unequal_sides(probed.error)]  # an ``assert`` often has no message
         failure = (*probed.place, probed.depth, probed.message, *sides)
         self._failures[failure] += 1
         return self._failures[failure] > 1
@@ -176,7 +171,7 @@ class FailureSearch:
             smaller = self.sizes.affordable(parent.entries, MOST_WITH_VALUES)
             for each in (smaller, self._usual.shown(smaller), self.sizes.fewest(smaller)):
                 self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
-        changed = changes(parent.entries, probed, self.sizes, self)
+        changed = propose_changes(parent.entries, probed, self.sizes, self)
         for place, entries in zip(range(_MOST_CHANGES), changed, strict=False):
             # what breaks something earlier may be right if that is mended, too
             depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
@@ -202,25 +197,25 @@ class FailureSearch:
 
     def seed(self, name: str, path: Path) -> Any:
         """A first guess for an input that goes by a name."""
-        known = usual("fields", name)[:1]
-        return self._own_sizes(known[0] if known else tensor_candidates(self.model, name)[0].entry, path)
+        known = list_usual_values("fields", name)[:1]
+        return self._own_sizes(known[0] if known else infer_tensor_candidates(self.model, name)[0].entry, path)
 
     def again(self, entries: Entries) -> Probed | None:
         """A pass that is no try by itself: it shows what a failure depends on."""
         if self._is_spent():
             return None
-        self._forget(self._beside)
-        probed = self._beside = self._run(entries)
+        self._forget(self._comparison)
+        probed = self._comparison = self._run(entries)
         return probed
 
     def with_dtypes(self, entries: Entries) -> Entries | None:
         """The same with dtypes that the model wants, where only a shape is written; None if none helps."""
-        fixed = [leaf for leaf in leaves(entries) if not is_shape_alone(subtree(entries, leaf.path))]
+        fixed = [leaf for leaf in list_leaves(entries) if not is_shape_alone(get_entry(entries, leaf.path))]
         probed = self.again(entries)
         while probed is not None and probed.error is not None:
-            changes = [*dtype_changes(entries, probed, self.sizes)]
+            changes = [*propose_dtypes(entries, probed, self.sizes)]
             for changed in changes:
-                other = self.again(changed) if all(leaf in leaves(changed) for leaf in fixed) else None
+                other = self.again(changed) if all(leaf in list_leaves(changed) for leaf in fixed) else None
                 if other is not None and (other.error is None or other.depth > probed.depth):
                     entries, probed = changed, other
                     break
@@ -230,18 +225,13 @@ class FailureSearch:
 
     def is_for_one_row(self, entries: Entries) -> bool:
         """Whether a model that runs with one row of everything doesn't with several."""
-        if any(leaf.shape[:1] != (1,) for leaf in leaves(entries)):
+        if any(leaf.shape[:1] != (1,) for leaf in list_leaves(entries)):
             return False
         several = entries
-        for leaf in leaves(entries):
-            several = put(several, leaf.path, leaf.sized(0, self.sizes.batch).entry)
+        for leaf in list_leaves(entries):
+            several = put_entry(several, leaf.path, leaf.sized(0, self.sizes.batch).entry)
         probed = self.again(several)
         return probed is not None and probed.error is not None and not needs_values(probed.error)
-
-    @functools.cached_property
-    def states(self) -> list[Any]:
-        """Entries of what the model makes itself, only asked for if it takes a state."""
-        return [*own_states(self.model, self.sizes.batch)]
 
     def _is_spent(self) -> bool:
         return self._work > _MOST_WORK or self.budget.is_exhausted
@@ -254,7 +244,7 @@ class FailureSearch:
             heapq.heappush(self._waiting, replace(new, entries=entries))
 
     def _run(self, entries: Entries) -> Probed | None:
-        if element_count(entries) > _MOST_ELEMENTS:
+        if count_elements(entries) > _MOST_ELEMENTS:
             return None
         try:
             with self.budget.limited():
@@ -271,9 +261,9 @@ class FailureSearch:
 
     def _run_instead(self, entries: Entries) -> Probed | None:
         """A pass whose failure is answered next, and no other one's any more."""
-        self._forget(self._beside)
+        self._forget(self._comparison)
         self._forget(self._tried)
-        self._beside, self._tried = None, self._run(entries)
+        self._comparison, self._tried = None, self._run(entries)
         return self._tried
 
     @staticmethod
@@ -291,8 +281,8 @@ class FailureSearch:
 
     def _seeds(self) -> Iterator[Entries]:
         """First guesses: the likeliest for every input, then others for one of them."""
-        choices = strings_compared(self.model)
-        for candidates in inferred_candidates(self.model):
+        choices = find_compared_strings(self.model)
+        for candidates in infer_candidates(self.model):
             lists: dict[str | int, list[Any]] = {
                 name: [candidate.entry for candidate in options if candidate is not ABSENT]
                 for name, options in candidates.items()
@@ -303,22 +293,22 @@ class FailureSearch:
                     lists[name] = [{"value": string} for string in strings]
             lists = {name: [self._own_sizes(entry, (name,)) for entry in each] for name, each in lists.items() if each}
             for name in lists:
-                role = role_of(str(name))
+                role = find_role(str(name))
                 if role and role.name == "state":
-                    lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
+                    lists[name] = [*list_state_entries(self.model, self.sizes.batch), *lists[name]]
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
-        plain = resolved(entry, {size: values_of(size)[0] for size in SIZES})
+        plain = fill_sizes(entry, {size: list_sizes(size)[0] for size in SIZES})
         if is_repeated(plain) and path[0] not in self._taken_apart:
             return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
-        for leaf in [*leaves(plain)]:
+        for leaf in [*list_leaves(plain)]:
             sized = self.sizes.of(replace(leaf, path=(*path, *leaf.path)))
             if not leaf.path and path in self._columns:
                 dimension, count = self._columns[path]
                 sized = sized.sized(dimension % len(sized.shape), count)
-            plain = put(plain, leaf.path, sized.entry)
+            plain = put_entry(plain, leaf.path, sized.entry)
         return plain

@@ -1,4 +1,4 @@
-"""Candidates for a forward's parameters (rule 4), by their names and annotations, and by what the layers take."""
+"""Candidates for a forward's parameters (rule 4): by names, annotations and first layers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.code.forward import columns_read, listed_parameters, parameters_of, unpacked_parameters
-from modeldiagrams.resolve.inputs.documented import documented_candidates
-from modeldiagrams.resolve.inputs.layers import layer_candidates
-from modeldiagrams.resolve.names.candidates import ABSENT, Candidate
-from modeldiagrams.resolve.names.constructor_sizes import constructor_channels
-from modeldiagrams.resolve.names.roles import role_candidates, role_of
-from modeldiagrams.resolve.names.tables import project_value
-from modeldiagrams.resolve.names.vocabulary import usual
+from modeldiagrams.resolve.code.forward import (
+    count_columns_read,
+    count_listed_items,
+    find_unpacked_parameters,
+    get_parameters,
+)
+from modeldiagrams.resolve.inputs.documented_shapes import find_documented_candidates
+from modeldiagrams.resolve.inputs.layers import list_layer_candidates
+from modeldiagrams.resolve.names.candidates import (
+    ABSENT,
+    Candidate,
+    find_role,
+    get_constructor_channels,
+    list_role_candidates,
+)
+from modeldiagrams.resolve.names.vocabulary import find_project_value, list_usual_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torch import nn
 
-__all__ = ["NODES", "inferred_candidates", "is_graph", "tensor_candidates"]
+__all__ = ["NODES", "infer_candidates", "infer_tensor_candidates", "is_graph"]
 
 _PLAIN = {"int": 2, "float": 1.0, "bool": False}
 _NUMBERS = re.compile(r"(?:typing\.)?[Tt]uple\[((?:int|float)(?:, ?(?:int|float))*)\](?: \| None)?")
@@ -41,10 +49,10 @@ NODES = 8
 
 Candidates = dict[str | int, "Sequence[Candidate]"]
 Layers = list[tuple[str, Candidate]]
-"""Path and candidate, see `layer_candidates`."""
+"""Path and candidate, see `list_layer_candidates`."""
 
 
-def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
+def infer_candidates(model: nn.Module) -> Iterator[Candidates]:
     """Candidates for every input that a forward takes.
 
     Args:
@@ -53,8 +61,8 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
     Yields:
         Input, by name or by position, → candidates. For a parameter with a default the first is `ABSENT`.
     """
-    layers = layer_candidates(model)
-    parameters = [*parameters_of(model.forward).values()]
+    layers = list_layer_candidates(model)
+    parameters = [*get_parameters(model.forward).values()]
     is_of_graph = any(is_graph(p.name) for p in parameters)
     if is_of_graph:
         layers = _several_rows_first(layers)
@@ -62,11 +70,11 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
     if any(p.kind in _NAMELESS for p in parameters):
         yield from _by_position(parameters, layers)
     elif named:
-        inside, lists = unpacked_parameters(model), listed_parameters(model)
+        inside, lists = find_unpacked_parameters(model), count_listed_items(model)
         candidates: Candidates = {
             p.name: _parameter(p, layers, inside.get(p.name, ()), lists.get(p.name, 0)) for p in named
         }
-        for name, (dimension, count) in columns_read(model).items():
+        for name, (dimension, count) in count_columns_read(model).items():
             if name in candidates:
                 candidates[name] = _with_columns(candidates[name], dimension, count)
         candidates = _with_documented(candidates, model)
@@ -83,9 +91,9 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
 
 def _with_documented(candidates: Candidates, model: nn.Module) -> Candidates:
     """The same with shapes that are documented, before all others; a project's vocabulary comes before these."""
-    documented = documented_candidates(model)
+    documented = find_documented_candidates(model)
     for name in documented.keys() & candidates.keys() if documented else ():
-        if project_value("inputs", str(name)) is None:
+        if find_project_value("inputs", str(name)) is None:
             absent = [option for option in candidates[name] if option is ABSENT]
             others = [option for option in candidates[name] if option is not ABSENT]
             candidates[name] = [*absent, documented[str(name)], *others]
@@ -110,9 +118,9 @@ def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> l
     return [*first, *found, *(option for option in options if option is not ABSENT)]
 
 
-def tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:
-    """Candidates for a tensor that goes by a name, whatever it is inside of."""
-    return _tensors(name, layer_candidates(model))
+def infer_tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:
+    """Candidates for a tensor of some name, at any depth of the inputs."""
+    return _tensors(name, list_layer_candidates(model))
 
 
 def _by_position(parameters: list[inspect.Parameter], layers: Layers) -> Iterator[Candidates]:
@@ -131,7 +139,7 @@ def _parameter(
 ) -> list[Candidate]:
     """Candidates for one parameter."""
     found = _annotated(parameter)
-    if found is None or project_value("inputs", parameter.name) is not None:
+    if found is None or find_project_value("inputs", parameter.name) is not None:
         found = _tensors(parameter.name, layers)
     if _NUMBERS.fullmatch(str(parameter.annotation)):
         inside, count = (), 0
@@ -161,13 +169,13 @@ def _annotated(parameter: inspect.Parameter) -> list[Candidate] | None:
 
 def _tensors(name: str, layers: Layers) -> list[Candidate]:
     """Candidates for a tensor: of layers that its name mentions, of its kind, of the name alone, of other layers."""
-    role = role_of(name)
+    role = find_role(name)
     mentioned = [candidate for path, candidate in layers if _mentions(name, path)]
     suited = [candidate for _, candidate in layers if role and role.suits(candidate.entry)]
     both = [candidate for candidate in mentioned if candidate in suited]
     if role and role.is_whole and not both:
         suited = _fitting_every_table(suited)
-    own = [*role_candidates(role)]
+    own = [*list_role_candidates(role)]
     rest = [candidate for _, candidate in layers]
     usual = [Candidate(shape, "a usual shape") for shape in _USUAL]
     if role and role.name in ("image", "video"):
@@ -181,8 +189,8 @@ def _tensors(name: str, layers: Layers) -> list[Candidate]:
 
 
 def _has_image_channels(candidate: Candidate) -> bool:
-    """Whether there are as many channels as the constructor was told, or else as pictures have."""
-    return candidate.entry[1] in (constructor_channels() or _IMAGE_CHANNELS)
+    """Whether an entry has the channels of the constructor, or else of an image."""
+    return candidate.entry[1] in (get_constructor_channels() or _IMAGE_CHANNELS)
 
 
 def _fitting_every_table(candidates: list[Candidate]) -> list[Candidate]:
@@ -196,7 +204,7 @@ def _fitting_every_table(candidates: list[Candidate]) -> list[Candidate]:
 
 def is_graph(name: str) -> bool:
     """Whether a parameter holds the edges of a graph."""
-    role = role_of(name)
+    role = find_role(name)
     return role is not None and role.name in ("edges", "adjacency")
 
 
@@ -209,7 +217,9 @@ def _several_rows_first(layers: Layers) -> Layers:
 
 def _in_a_graph(name: str, options: Sequence[Candidate]) -> list[Candidate]:
     """Graphs of a batch lie side by side: there is one id for each node or edge, and no dimension of the batch."""
-    known = [Candidate(entry, "usual beside edges") for entry in usual("fields", name) if isinstance(entry, dict)]
+    known = [
+        Candidate(entry, "usual beside edges") for entry in list_usual_values("fields", name) if isinstance(entry, dict)
+    ]
     rows = [
         Candidate({**option.entry, "shape": [NODES]}, option.reason)
         for option in options
@@ -240,7 +250,7 @@ def _several(candidates: list[Candidate], counts: Sequence[int] = (2, 3, 4, 1)) 
 
 def _with_single_images(name: str, candidates: list[Candidate]) -> list[Candidate]:
     """In a list of images, those of a batch: each is one image, as detectors take pictures of several sizes."""
-    role, first = role_of(name), candidates[0].entry[0] if candidates else None
+    role, first = find_role(name), candidates[0].entry[0] if candidates else None
     single = []
     if role and role.name == "image" and isinstance(first, list) and len(first) == _IMAGE_RANK:
         single.append(Candidate([first[1:]], "a list of one image without a dimension of the batch"))

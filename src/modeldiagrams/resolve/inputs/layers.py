@@ -1,4 +1,4 @@
-"""What a model's first layers take (rule 4): a layer with parameters determines the shape of its input."""
+"""Candidates from the first layers of a model (rule 4)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.names.candidates import Candidate, ids
+from modeldiagrams.resolve.names.candidates import Candidate, make_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["layer_candidates", "state_entries"]
+__all__ = ["list_layer_candidates", "list_state_entries"]
 
 _LAYERS = 12
 """Number of different layers that count, in the order of registration."""
@@ -19,7 +19,7 @@ _FLAT = {784: [1, 1, 28, 28], 1024: [1, 1, 32, 32], 3072: [1, 3, 32, 32], 12288:
 """Widths of layers that well-known images have, flattened inside the model."""
 
 
-def layer_candidates(model: nn.Module) -> list[tuple[str, Candidate]]:
+def list_layer_candidates(model: nn.Module) -> list[tuple[str, Candidate]]:
     """Inputs that suit the first layers of a model.
 
     Returns:
@@ -38,8 +38,8 @@ def layer_candidates(model: nn.Module) -> list[tuple[str, Candidate]]:
     return found
 
 
-def state_entries(model: nn.Module, batch: int) -> Iterator[Any]:
-    """What the first recurrent layer takes as its state."""
+def list_state_entries(model: nn.Module, batch: int) -> Iterator[Any]:
+    """Entries for the state of the first recurrent layer."""
     for module in model.modules():
         if isinstance(module, nn.RNNBase):
             layers = module.num_layers * (2 if module.bidirectional else 1)
@@ -62,10 +62,10 @@ def _shapes(module: nn.Module) -> Iterator[Any]:  # noqa: C901  (one case for ea
     """Entries for the input of one layer; nothing for a module that only holds others."""
     match module:
         case nn.Embedding() | nn.EmbeddingBag():
-            yield ids([1, "<length>"], module.num_embeddings)
-            yield ids([1], module.num_embeddings)
-            yield ids(["<length>"], module.num_embeddings)
-            yield ids(["<length>", 1], module.num_embeddings)
+            yield make_ids([1, "<length>"], module.num_embeddings)
+            yield make_ids([1], module.num_embeddings)
+            yield make_ids(["<length>"], module.num_embeddings)
+            yield make_ids(["<length>", 1], module.num_embeddings)
         case nn.modules.conv._ConvNd():  # noqa: SLF001  (no public class is the base of all)
             yield from _grid(module.in_channels, len(module.kernel_size), transposed=module.transposed)
         case nn.modules.batchnorm._NormBase():  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""One pass that is only watched for how it fails: the failing call of PyTorch, its operands, and the frames."""
+"""Runs one pass to see how it fails: the failing call of PyTorch, its operands, and the frames."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from modeldiagrams.resolve.code.frames import tracebacks
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.code.user_code import seeded, silenced
 from modeldiagrams.resolve.inputs.budget import ASKING_FOR_VALUES
-from modeldiagrams.resolve.names.candidates import element_count
-from modeldiagrams.resolve.values.entries import instances_in, leaves
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.names.candidates import count_elements
+from modeldiagrams.resolve.values.input_entries import find_instances, list_leaves
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.recording.work_limit import count_call, is_query
 from modeldiagrams.tracer.restore import restored
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
-    from modeldiagrams.resolve.values.entries import Leaf, Path
+    from modeldiagrams.resolve.values.input_entries import Leaf, Path
 
-__all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "as_it_was", "needs_values"]
+__all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "needs_values"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
@@ -52,7 +52,7 @@ _ORIGINS = "_modeldiagrams_origins"
 
 @dataclass
 class Probed:
-    """How far a pass went."""
+    """Result of one pass."""
 
     depth: int
     error: BaseException | None = None
@@ -88,17 +88,17 @@ class Probed:
 
     def frames(self) -> list[tuple[FrameType, int]]:
         """Frames of the error with their instructions, innermost first."""
-        return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(self.error)]
+        return [(trace.tb_frame, trace.tb_lasti) for trace in list_tracebacks(self.error)]
 
     @property
     def place(self) -> tuple[str, tuple[int, ...]]:
         """Where it failed: the same for the same expression, reached in the same way."""
-        return self.function, tuple(trace.tb_lasti for trace in tracebacks(self.error))
+        return self.function, tuple(trace.tb_lasti for trace in list_tracebacks(self.error))
 
     def origins(self, shapes: Iterable[tuple[int, ...]]) -> frozenset[Path]:
         """The inputs that operands of these shapes were made of."""
         wanted = {*shapes}
-        return frozenset().union(*(origins_of(o) for o in self.operands if tuple(o.shape) in wanted))
+        return frozenset().union(*(get_origins(o) for o in self.operands if tuple(o.shape) in wanted))
 
     def places(self) -> dict[int, Path]:
         """Identity of a value → its place in the inputs."""
@@ -106,7 +106,7 @@ class Probed:
 
 
 class Probe:
-    """Runs passes of a copy of a model, or of the model itself; what a pass sets in it is restored after each."""
+    """Runs passes of a model, or of a copy, and restores what they change."""
 
     def __init__(self, model: nn.Module) -> None:
         """Copy the model.
@@ -131,9 +131,9 @@ class Probe:
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
-        args, kwargs = from_entries(entries)
-        work = sum(map(_rows, leaves(entries))) * self._size
-        may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
+        args, kwargs = make_inputs(entries)
+        work = sum(map(_rows, list_leaves(entries))) * self._size
+        may_have_values = self._has_values and work <= _MOST_WORK and count_elements(entries) <= MOST_WITH_VALUES
         # lazy layers make weights, which are no fake ones; on these, recurrent layers take operators for every step
         if self._is_lazy or ((self._is_recurrent or self.is_long) and may_have_values):
             return self._run(args, kwargs, is_fake=False)
@@ -161,7 +161,7 @@ class Probe:
                     _mark(value, frozenset({path}))
                 # a pass gives lazy layers the sizes of its inputs
                 model = copy.deepcopy(self.model) if self._is_lazy else self.model
-                with as_it_was(model, (args, kwargs), self._written), mode, kernels, watch:
+                with restored_afterwards(model, (args, kwargs), self._written), mode, kernels, watch:
                     result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
@@ -172,8 +172,8 @@ class Probe:
 
 
 @contextlib.contextmanager
-def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Iterator[None]:
-    """Restore, at the end, what user code set in a model, and the content of tensors that it may write."""
+def restored_afterwards(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Iterator[None]:
+    """Restore what user code sets in a model, and the content of tensors that it may write."""
     with restored(model, inputs, ()) as snapshot:
         for tensor in written:
             snapshot.before_write(tensor)
@@ -195,7 +195,7 @@ class _Watch(TorchFunctionMode):
             function, operands, args = self._failed
             # weights of lazy layers have no sizes again once the pass has ended
             return function, [each for each in operands if not is_lazy(each)], args
-        frame = tracebacks(error)[0].tb_frame
+        frame = list_tracebacks(error)[0].tb_frame
         return (
             "",
             [
@@ -218,9 +218,9 @@ class _Watch(TorchFunctionMode):
             operands = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
             self._failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
             raise
-        origins = frozenset().union(*map(origins_of, instances_in((args, kwargs), Tensor)))
-        for made in instances_in(result, Tensor) if origins else ():
-            _mark(made, origins | origins_of(made))
+        origins = frozenset().union(*map(get_origins, find_instances((args, kwargs), Tensor)))
+        for made in find_instances(result, Tensor) if origins else ():
+            _mark(made, origins | get_origins(made))
         return result
 
 
@@ -230,8 +230,8 @@ def _rows(leaf: Leaf) -> int:
     return math.prod(leaf.shape) // (1 if leaf.dtype == "int64" else max(features, 1))
 
 
-def origins_of(tensor: Any) -> frozenset[Path]:
-    """The places of the inputs that a tensor was made of."""
+def get_origins(tensor: Any) -> frozenset[Path]:
+    """Paths of the inputs that a tensor was computed from."""
     return getattr(tensor, _ORIGINS, frozenset())
 
 
@@ -274,7 +274,7 @@ _MOST_OPERATORS = 8_000
 
 
 class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what kernels would, in a pass on fake tensors, and ends one that has too many operators.
+    """Makes fake tensors refuse dtypes as kernels do, and ends passes with too many operators.
 
     Recurrent layers have some for every step.
     """

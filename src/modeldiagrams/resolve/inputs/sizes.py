@@ -1,27 +1,35 @@
-"""Sizes of dimensions of inputs while nobody has said what they are: each has one of its own."""
+"""Sizes of inputs: unique ones during the search, and usual ones for the result."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch.nn.parameter import is_lazy
 
-from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.names.candidates import SIZES, element_count
-from modeldiagrams.resolve.names.constructor_sizes import constructor_numbers, constructor_sides, values_of
-from modeldiagrams.resolve.names.roles import role_of
-from modeldiagrams.resolve.values.entries import LESS, leaves, put_all
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.inputs.inferred import NODES
+from modeldiagrams.resolve.names.candidates import (
+    SIZES,
+    count_elements,
+    find_role,
+    get_constructor_numbers,
+    get_constructor_sides,
+    list_sizes,
+)
+from modeldiagrams.resolve.values.input_entries import LESS, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from torch import nn
 
-    from modeldiagrams.resolve.values.entries import Entries, Leaf, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf, Path
 
-__all__ = ["BATCHES", "Sizes"]
+__all__ = ["BATCHES", "NAMED", "Sizes", "UsualSizes", "is_sequence", "use_named_sizes"]
 
 BATCHES = (7, 11, 13, 5)
 """Numbers of rows: the first that is no size of the model's own."""
@@ -45,7 +53,7 @@ _MOST_KNOWN = 1024
 
 
 class Sizes:
-    """Gives out sizes that occur nowhere else."""
+    """Allocates sizes that occur nowhere else in the model."""
 
     def __init__(self, model: nn.Module) -> None:
         """Read the sizes that the model knows.
@@ -59,18 +67,18 @@ class Sizes:
             for value in vars(module).values()
             if type(value) is int and 1 < value <= _MOST_KNOWN
         }
-        defaults = [p.default for p in parameters_of(type(model)).values()]
+        defaults = [p.default for p in get_parameters(type(model)).values()]
         pairs = [value for value in defaults if isinstance(value, tuple | list) and len(value) == _PAIR]
         self.sides = [
-            *constructor_sides(),
+            *get_constructor_sides(),
             *((int(a), int(b)) for a, b in pairs if type(a) is type(b) is int and min(a, b) >= _LEAST_SIDE),
             *((n, n) for n in [*sorted(numbers), *SIZES["<size>"]] if n >= _LEAST_SIDE),
         ]
         """Heights and widths that pictures may have, likeliest first."""
         self.known = sorted(numbers)
-        own = [*vars(model).values(), *constructor_numbers().values()]
+        own = [*vars(model).values(), *get_constructor_numbers().values()]
         self.own = [*dict.fromkeys(value for value in own if type(value) is int)]
-        """Numbers that the model itself has, and those that it was made with."""
+        """Numbers that the model holds or was made with."""
         weights = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
         self.of_layers = {size for weight in weights for size in weight.shape if size > _FEW}
         """Widths of weights; smaller ones may be those of anything."""
@@ -103,24 +111,24 @@ class Sizes:
         smaller = entries
         for about in _LESS:
             smaller = self._with_sides(entries, about, most)
-            if element_count(smaller) <= most:
+            if count_elements(smaller) <= most:
                 break
         return smaller
 
     def fewest(self, entries: Entries) -> Entries:
         """The same with one row, and two of everything whose size was given out here: for a pass that has values."""
         fewest = dict.fromkeys(self._given.values(), _PAIR) | {self.batch: 1}
-        for leaf in [*leaves(entries)]:
+        for leaf in [*list_leaves(entries)]:
             shape = tuple(fewest.get(size, size) for size in leaf.shape)
-            entries = put_all(entries, leaf.path, replace(leaf, shape=shape).entry)
+            entries = put_entry_everywhere(entries, leaf.path, replace(leaf, shape=shape).entry)
         return entries
 
     def _with_sides(self, entries: Entries, about: int, most: int) -> Entries:
-        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
-            if element_count(entries) <= most:
+        for leaf in sorted(list_leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
+            if count_elements(entries) <= most:
                 break
             small = [about + d if size > _LARGE and self.is_own(size) else size for d, size in enumerate(leaf.shape)]
-            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
+            entries = put_entry_everywhere(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
         return entries
 
     def given(self) -> list[int]:
@@ -134,14 +142,14 @@ class Sizes:
     def of(self, leaf: Leaf) -> Leaf:
         """The same with sizes of its own, except for edges of a graph and for lengths that make no sense if short."""
         rank = len(leaf.shape)
-        role = role_of(str(leaf.path[-1])) if leaf.path else None
+        role = find_role(str(leaf.path[-1])) if leaf.path else None
         if (leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,)) or (role and role.name == "edge weights"):
             return leaf  # there are as many as edges
         leaf = self._with_oblong_sides(leaf)
         shape = [
             size
             if size >= _LONG
-            or (dimension > 1 and (size, size) in constructor_sides())
+            or (dimension > 1 and (size, size) in get_constructor_sides())
             or (dimension >= rank - _PAIR and _has_oblong_sides(leaf.shape))
             else self.batch
             if dimension == 0
@@ -152,7 +160,7 @@ class Sizes:
 
     def _with_oblong_sides(self, leaf: Leaf) -> Leaf:
         """The same with the height and the width that the constructor has, in place of usual ones."""
-        sides, side = next(iter(constructor_sides()), None), values_of("<size>")[0]
+        sides, side = next(iter(get_constructor_sides()), None), list_sizes("<size>")[0]
         is_open = len(leaf.shape) > 1 + _PAIR and leaf.shape[-_PAIR:] == (side, side)
         return replace(leaf, shape=(*leaf.shape[:-_PAIR], *sides)) if sides and is_open else leaf
 
@@ -161,21 +169,21 @@ class Sizes:
         has_parts = shape[-1] == _PAIR and not self.is_own(shape[-1])
         return shape[-1 - _PAIR : -1] if has_parts else shape[-_PAIR:]
 
-    def usual(self, leaf: Leaf, batch: int, beside: Iterable[Leaf] = ()) -> Leaf:
+    def usual(self, leaf: Leaf, batch: int, others: Iterable[Leaf] = ()) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here.
 
         Args:
             leaf: One tensor.
             batch: Its number of rows.
-            beside: All tensors: a size that one has as a picture is the same in others.
+            others: All tensors: a size that one has as a picture is the same in others.
         """
-        pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
+        pictures = [each.shape for each in (leaf, *others) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
         videos = [shape for shape in pictures if len(shape) >= _VIDEO_RANK]
         frames = {size for s in videos for size in s[:-_PAIR]} - {size for s in videos for size in self._sides(s)}
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
-        usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
-        usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *beside) if _is_named_picture(each)}
+        usual |= {size: list_sizes("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
+        usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *others) if _is_named_picture(each)}
         usual |= self._expected
         given = {size: usual[size] for size in self._given.values()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
@@ -184,15 +192,273 @@ class Sizes:
 def _has_oblong_sides(shape: tuple[int, ...]) -> bool:
     """Whether the sides of a picture are a height and another width that the constructor has."""
     sides = shape[-_PAIR:]
-    return len(shape) > 1 + _PAIR and sides[0] != sides[1] and sides in constructor_sides()
+    return len(shape) > 1 + _PAIR and sides[0] != sides[1] and sides in get_constructor_sides()
 
 
 def _is_named_picture(leaf: Leaf) -> bool:
     """Whether it is a batch of pictures by its name."""
-    role = role_of(next((key for key in reversed(leaf.path) if isinstance(key, str)), ""))
+    role = find_role(next((key for key in reversed(leaf.path) if isinstance(key, str)), ""))
     return len(leaf.shape) == _VIDEO_RANK - 1 and role is not None and role.name == "image"
 
 
 def _is_listed_picture(leaf: Leaf) -> bool:
     """Whether it is one of several pictures, without a batch."""
     return len(leaf.shape) == 1 + _PAIR and leaf.shape[0] in _CHANNELS and any(type(key) is int for key in leaf.path)
+
+
+_IMAGE_RANK = 4
+_SOUND = re.compile(r"audio|wave|sound|speech|(^|_)wavs?$")
+_SOUND_RANK = 3
+_SAMPLES = 4000
+_POINTS = re.compile(r"x|pos|positions?|coords?|coordinates|xyz|r")
+"""Names of where nodes are; of features, layers tell how many there are."""
+_POINTS_RANK = 2
+_COORDINATES = 3
+_LEAST_USUAL_SIDE = 8
+"""A dimension of fewer items is no side of a picture."""
+_MOST_SIDES = 4
+"""That are tried for a picture that 32 is too small for."""
+
+
+class UsualSizes:
+    """Replaces allocated sizes by usual ones where the model still runs."""
+
+    def __init__(
+        self,
+        sizes: Sizes,
+        works: Callable[[Entries], bool],
+        *,
+        is_graph: bool,
+    ) -> None:
+        """Keep what decides.
+
+        Args:
+            sizes: Allocated the sizes that nothing states.
+            works: Runs the model with entries.
+            is_graph: Whether there are nodes and edges.
+        """
+        self.sizes, self._works, self._is_graph = sizes, works, is_graph
+
+    def alternatives(self, entries: Entries) -> Iterator[Entries]:
+        """The same as readers would write it, if the model runs with that; and as it was found."""
+        entries = use_named_sizes(self._longer(self._with_numbers(entries)), self._works)
+        for size, usual in self._meant(entries):
+            self.sizes.expect(size, usual)
+        shown = self.shown(entries)
+        if not (keeps_batch := self._works(shown)):
+            self.sizes.expect_nothing()
+            keeps_batch = self._works(shown := self.shown(entries))
+        yield self._with_square_pictures(shown)
+        # if it keeps the batch, this would otherwise be the same
+        mostly = self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
+        yield self._with_square_pictures(self._with_larger_pictures(mostly))
+
+    def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
+        """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
+        own = {size for leaf in list_leaves(entries) for size in leaf.shape if self.sizes.is_own(size)} - {but_not}
+        for size in sorted(own):
+            having = [leaf.path for leaf in list_leaves(entries) if size in leaf.shape]
+            for paths in (having, *([path] for path in having if len(having) > 1)):
+                changed = self._shown_in(entries, size, paths)
+                if self._works(changed):
+                    entries = changed
+                    break
+        return entries
+
+    def _shown_in(self, entries: Entries, size: int, paths: list[Path]) -> Entries:
+        for leaf in [leaf for leaf in list_leaves(entries) if leaf.path in paths]:
+            usual = self._usual(leaf, entries).shape
+            shape = tuple(b if a == size else a for a, b in zip(leaf.shape, usual, strict=True))
+            entries = put_entry(entries, leaf.path, replace(leaf, shape=shape).entry)
+        return entries
+
+    def _longer(self, entries: Entries) -> Entries:
+        """Sequences that are as long as others, where code only asks for their length."""
+        changed = entries
+        for leaf in list_leaves(entries) if is_sequence(entries) else ():
+            changed = put_entry(changed, leaf.path, leaf.sized(0, list_sizes("<length>")[0]).entry)
+        return changed if changed != entries and self._works(changed) else entries
+
+    def _meant(self, entries: Entries) -> Iterator[tuple[int, int]]:
+        """Allocated sizes, and what is usual instead: samples of a sound, coordinates."""
+        every = [*list_leaves(entries)]
+        is_graph = self._rows(entries) == NODES
+        for leaf in every:
+            size, name = (leaf.shape or (0,))[-1], str(leaf.path[-1])
+            is_free = leaf.dtype == "float32" and self.sizes.is_own(size) and size != self.sizes.batch
+            is_other = sum(each.shape.count(size) for each in every) > 1
+            if is_free and len(leaf.shape) <= _SOUND_RANK and _SOUND.search(name):
+                yield size, _SAMPLES
+            elif is_free and is_graph and not is_other and len(leaf.shape) == _POINTS_RANK and _POINTS.fullmatch(name):
+                yield size, _COORDINATES
+
+    def _with_numbers(self, entries: Entries) -> Entries:
+        """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
+        for leaf in [*list_leaves(entries)]:
+            role = find_role(str(leaf.path[-1]))
+            is_open = role is None or (role.dimensions and not role.is_whole)
+            if leaf.dtype == "int64" and is_open:
+                changed = put_entry_everywhere(
+                    entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry
+                )
+                entries = changed if self._works(changed) else entries
+        return entries
+
+    def _with_square_pictures(self, entries: Entries) -> Entries:
+        """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
+        pictures = [leaf.shape[-2:] for leaf in list_leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
+        odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
+        said = {side for sides in get_constructor_sides() for side in sides}
+        odd = set() if min(odd, default=0) < _LEAST_USUAL_SIDE else odd - said
+        usual = list_sizes("<size>")[0]
+        every = [*get_constructor_sides(), (usual, usual), *((size, size) for size in sorted(odd))]
+        tries = (self._with_sides(entries, odd, sides) for sides in dict.fromkeys(every) if odd)
+        return next(filter(self._works, tries), entries)
+
+    def _with_sides(self, entries: Entries, odd: set[int], sides: tuple[int, int]) -> Entries:
+        """The entries with these sides of pictures in place of odd and allocated ones."""
+        changed = entries
+        for leaf in list_leaves(entries):
+            if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:
+                pairs = zip(leaf.shape[-2:], sides, strict=True)
+                new = tuple(side if size in odd or self.sizes.is_own(size) else size for size, side in pairs)
+                changed = put_entry_everywhere(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *new)).entry)
+        return changed
+
+    def _with_larger_pictures(self, entries: Entries) -> Entries:
+        """The entries with the smallest usual sides with which the model runs, in place of allocated ones."""
+        least, *more = list_sizes("<size>")
+        for side in sorted(size for size in more if size > least)[:_MOST_SIDES]:
+            changed = entries
+            for leaf in list_leaves(entries):
+                if len(leaf.shape) >= _IMAGE_RANK:
+                    sides = tuple(side if self.sizes.is_own(size) else size for size in leaf.shape[-2:])
+                    changed = put_entry(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *sides)).entry)
+            if changed == entries or self._works(changed):
+                return changed
+        return entries
+
+    def shown(self, entries: Any) -> Any:
+        """The same with usual sizes, whether or not the model runs with them."""
+        changed = entries
+        for leaf in list_leaves(entries):
+            changed = put_entry(changed, leaf.path, self._usual(leaf, entries).entry)
+        return changed
+
+    def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
+        return self.sizes.usual(leaf, self._rows(entries), list_leaves(entries))
+
+    def _rows(self, entries: Any) -> int:
+        """How many rows there usually are: nodes of a graph, steps of one sequence, or one."""
+        has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in list_leaves(entries))
+        if has_edges or self._is_graph or "edge_" in repr(entries):
+            return NODES
+        return list_sizes("<length>")[0] if is_sequence(entries) else 1
+
+
+def is_sequence(entries: Entries) -> bool:
+    """Whether the inputs are sequences of ids without a batch."""
+    every = [*list_leaves(entries)]
+    roles = [find_role(str(leaf.path[-1])) if leaf.path else None for leaf in every]
+    are_ids = all(role is not None and role.name == "ids" for role in roles)
+    return bool(every) and are_ids and all(len(leaf.shape) == 1 and leaf.dtype == "int64" for leaf in every)
+
+
+NAMED = "sizes that its name tells, and arguments of the constructor"
+"""Why inputs are what they are."""
+
+_WIDTH = re.compile(r"(?P<word>[a-z]+?)s?_?(dims?|size|width|features?)")
+_LENGTH = re.compile(r"(seq|sequence|context|input|window|history|lookback)_?(len|length|size|steps|window)|lookback")
+_SERIES_RANK = 3
+_SQUARE = 2
+_LEAST_WORD = 3
+_MOST_PASSES = 4
+
+
+def use_named_sizes(entries: Entries, works: Callable[[Entries], bool]) -> Entries:
+    """The entries with sizes that names suggest, if the model runs with them.
+
+    Args:
+        entries: With which it runs.
+        works: Runs it with others.
+    """
+    return next(filter(works, itertools.islice(propose_named_sizes(entries), _MOST_PASSES)), entries)
+
+
+def propose_named_sizes(entries: Entries) -> Iterator[Entries]:
+    """Entries with sizes that names suggest, likeliest first."""
+    yield from _squares(entries)
+    yield from _widths(entries)
+    yield from _lengths(entries)
+
+
+def _squares(entries: Entries) -> Iterator[Entries]:
+    for leaf in list_leaves(entries):
+        role = find_role(_name(leaf.path))
+        if role and role.name == "adjacency" and len(leaf.shape) >= _SQUARE and leaf.dtype == "float32":
+            rows, columns = leaf.shape[-2:]
+            if rows != columns:
+                yield _everywhere(entries, columns, rows)
+                yield _everywhere(entries, rows, columns)
+
+
+def _everywhere(entries: Entries, old: int, new: int) -> Entries:
+    for leaf in [*list_leaves(entries)]:
+        sizes = tuple(new if size == old else size for size in leaf.shape)
+        entries = put_entry_everywhere(entries, leaf.path, replace(leaf, shape=sizes).entry)
+    return entries
+
+
+def _widths(entries: Entries) -> Iterator[Entries]:
+    """Widths by the arguments of the constructor; what one input gains, another one may lose."""
+    rows = [leaf for leaf in list_leaves(entries) if leaf.dtype == "float32" and 1 < len(leaf.shape) < _IMAGE_RANK]
+    named = {leaf.path: width for leaf in rows if (width := _argument_width(leaf)) and width not in leaf.shape}
+    if not named:
+        return
+    changed, more = entries, 0
+    for leaf in rows:
+        if leaf.path in named:
+            changed = _with_width(changed, leaf, named[leaf.path])
+            more += named[leaf.path] - leaf.shape[-1]
+    yield changed
+    others = [
+        leaf for leaf in rows if leaf.path not in named and leaf.shape[-1] - more in get_constructor_numbers().values()
+    ]
+    for leaf in others if more else ():
+        yield _with_width(changed, leaf, leaf.shape[-1] - more)
+
+
+def _lengths(entries: Entries) -> Iterator[Entries]:
+    """Lengths of series by the argument that says it: ``seq_len``, where some other length was found."""
+    numbers = get_constructor_numbers()
+    length = next((number for name, number in numbers.items() if _LENGTH.fullmatch(name.lower())), 0)
+    series = [leaf for leaf in list_leaves(entries) if leaf.dtype == "float32" and len(leaf.shape) == _SERIES_RANK]
+    if not length or any(length in leaf.shape for leaf in list_leaves(entries)):
+        return
+    open_ = {size: None for leaf in series for size in leaf.shape[1:] if size > 1 and size not in numbers.values()}
+    for size in open_:
+        if all(leaf.shape.count(size) < _SQUARE for leaf in series):
+            yield _everywhere(entries, size, length)
+
+
+def _with_width(entries: Entries, leaf: Leaf, width: int) -> Entries:
+    changed: Entries = put_entry_everywhere(entries, leaf.path, leaf.sized(len(leaf.shape) - 1, width).entry)
+    return changed
+
+
+def _argument_width(leaf: Leaf) -> int | None:
+    """The argument that goes by the name of an input: ``obs_dim`` of ``obs`` and ``observation``."""
+    name = _name(leaf.path).lower()
+    first = name.partition("_")[0]
+    for argument, number in get_constructor_numbers().items():
+        match = _WIDTH.fullmatch(argument.lower())
+        word = match["word"] if match else ""
+        if word and (
+            word.rstrip("s") in (name.rstrip("s"), first) or (len(word) >= _LEAST_WORD and name.startswith(word))
+        ):
+            return number
+    return None
+
+
+def _name(path: Path) -> str:
+    return next((key for key in reversed(path) if isinstance(key, str)), "")

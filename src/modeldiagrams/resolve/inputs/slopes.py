@@ -1,4 +1,4 @@
-"""Which size of which input makes a failing size what it is: found by passes in which one size is twice as large.
+"""Finds the input size that determines a failing size, by passes in which one size is doubled.
 
 A size that a layer refuses is seldom that of an input: parts were joined, flattened, split or convolved before. How it
 moves with one size of the inputs tells what that size has to be, without any rule for what lies between. A feature
@@ -7,12 +7,11 @@ that moves with the batch shows that an input lacks a dimension.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.inputs.wanted import wanted_by
-from modeldiagrams.resolve.values.entries import Entries, Leaf, leaves, put, put_all
+from modeldiagrams.resolve.inputs.wanted import find_wanted
+from modeldiagrams.resolve.values.input_entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,16 +30,12 @@ _MOST_GROUPS = 8
 _MAX_SIZE = 8192
 _MOST_SIDES = 16
 _MOST_ENLARGED = 3
-_MOST_EXCHANGED = 3
-_STEP = 2
-_NEAR = (0, 1, -1, 2, -2)
-"""Estimates of what layers round may be off by so much."""
 _SIDES = 2
 
 
 @dataclass
 class Slopes:
-    """Sizes for one failed pass."""
+    """Sizes that would mend one failed pass."""
 
     entries: Entries
     probed: Probed
@@ -49,13 +44,13 @@ class Slopes:
     """Runs a pass that is no try by itself."""
 
     def __post_init__(self) -> None:
-        self._wanted = [*wanted_by(self.probed)]
+        self._wanted = [*find_wanted(self.probed)]
         self._gaps = [w for w in self._wanted if w.what == "size" and w.got != w.value]
         self._further: list[Entries] = []  # with sizes that are twice as large, and it fails no more, or elsewhere
 
     def solved(self) -> Iterator[Entries]:
         """The entries with a size by which the failing ones fit."""
-        free = {size for leaf in leaves(self.entries) for size in leaf.shape if self.sizes.is_own(size)}
+        free = {size for leaf in list_leaves(self.entries) for size in leaf.shape if self.sizes.is_own(size)}
         if not self._gaps or {w.got for w in self._gaps} & (free - {self.sizes.batch}):
             return  # such a size is that of an input itself
         moving = [
@@ -68,31 +63,17 @@ class Slopes:
             area = _area_of(leaf, first, moving)
             if len(leaf.shape) > _SIDES + 1:
                 yield from self._with_sides(leaf, first, self._sides(area))
-            elif area:
-                yield from self._beside(leaf, first, area)
         for size, places, moved in moving:
             for wanted, step in moved:
                 yield from self._alone(size, places, (wanted.got - wanted.value) / step * size)
         if not moving:
             yield from self._further
-            yield from self._exchanged()
         gaps = [(size, places, (moved[0][0].got - moved[0][0].value, moved[0][1])) for size, places, moved in moving]
         yield from self._together(gaps)
         for size, places, _ in moving[:_MOST_ENLARGED]:
             larger = self._sized(places, 4 * size)
             if self._gets_further(self.again(larger)):
                 yield larger
-
-    def _exchanged(self) -> Iterator[Entries]:
-        """Two sizes have to keep their sum, for something before: what one of them gains, the other loses."""
-        groups = [group for group in self._groups() if group[0] > _STEP][:_MOST_EXCHANGED]
-        for (more, first), (less, second) in itertools.permutations(groups, 2):
-            changed = replace(self, entries=self._sized(first, more + _STEP))
-            for wanted, moved in self._moved(self.again(changed._sized(second, less - _STEP))):  # noqa: SLF001
-                step = -(wanted.got - wanted.value) * _STEP / moved
-                if step == int(step) and -more < step < less:
-                    changed = replace(self, entries=self._sized(first, more + int(step)))
-                    yield changed._sized(second, less - int(step))  # noqa: SLF001
 
     def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Wanted, int]]:
         """Sizes that should be others, and by how much the difference changes if a size is twice as large."""
@@ -113,7 +94,7 @@ class Slopes:
     def _alone(self, size: int, places: list[tuple[Leaf, int]], less: float) -> Iterator[Entries]:
         target = size - less
         if target == 0:
-            yield from (put(self.entries, leaf.path, {"value": None}) for leaf, _ in places[:1])
+            yield from (put_entry(self.entries, leaf.path, {"value": None}) for leaf, _ in places[:1])
         elif target == int(target) and 0 < target <= _MAX_SIZE and target != size:
             yield self._sized(places, int(target))
 
@@ -133,7 +114,7 @@ class Slopes:
     def _pictures(self, groups: list[list[tuple[Leaf, int]]]) -> Iterator[tuple[Leaf, int]]:
         """Inputs whose height and width both move the failing size, with the dimension of the height."""
         places = {(leaf.path, dimension) for group in groups for leaf, dimension in group}
-        for leaf in leaves(self.entries):
+        for leaf in list_leaves(self.entries):
             rank = len(leaf.shape)
             for first in (rank - 2, rank - 3):  # channels may be last
                 if first > 0 and {(leaf.path, first), (leaf.path, first + 1)} <= places:
@@ -148,7 +129,9 @@ class Slopes:
     def _with_sides(self, leaf: Leaf, first: int, sides: Iterable[tuple[int, int]]) -> Iterator[Entries]:
         """The first sides with which it fails no more, or elsewhere."""
         for height, width in sides:
-            entries = put_all(self.entries, leaf.path, leaf.sized(first, height).sized(first + 1, width).entry)
+            entries = put_entry_everywhere(
+                self.entries, leaf.path, leaf.sized(first, height).sized(first + 1, width).entry
+            )
             if self._gets_further(self.again(entries)):
                 yield entries
                 return
@@ -156,28 +139,10 @@ class Slopes:
     def _gets_further(self, probed: Probed | None) -> bool:
         return probed is not None and (probed.error is None or probed.depth > self.probed.depth)
 
-    def _beside(self, leaf: Leaf, first: int, area: Area) -> Iterator[Entries]:
-        """One side is a number of the model's own; the other is estimated, and then what the estimate gave tells."""
-        for known, axis in itertools.product(self.sizes.own[:_MOST_SIDES], (0, 1)):
-            measured, estimate = None, area.beside(known, axis)
-            for step in (0, *_NEAR) if estimate else ():
-                other = (area.beside(known, axis, measured) if measured else estimate) + step
-                entries = put_all(
-                    self.entries,
-                    leaf.path,
-                    leaf.sized(first + axis, known).sized(first + 1 - axis, max(1, other)).entry,
-                )
-                probed = self.again(entries)
-                if self._gets_further(probed):
-                    yield entries
-                    return
-                given = [w.got for w in wanted_by(probed) if w.what == "size"] if probed and not step else []
-                measured = (other, given[0] / self._gaps[0].got) if given and not measured else measured
-
     def lacks_dimension(self) -> bool:
         """Whether a size that should be one of features is one of the batch."""
         batch = self.sizes.batch
-        places = [(leaf, 0) for leaf in leaves(self.entries) if leaf.shape[:1] == (batch,)]
+        places = [(leaf, 0) for leaf in list_leaves(self.entries) if leaf.shape[:1] == (batch,)]
         features = [w for w in self._gaps if w.shapes and w.shapes[0][-1:] == (w.got,)]
         if not features or not places:
             return False
@@ -188,7 +153,7 @@ class Slopes:
         """Sizes of the inputs that the failing call is about with the places that have them; unknown ones first."""
         about = self.probed.origins(tuple(operand.shape) for operand in self.probed.operands)
         found: dict[int, list[tuple[Leaf, int]]] = {}
-        for leaf in leaves(self.entries):
+        for leaf in list_leaves(self.entries):
             for dimension, size in enumerate(leaf.shape):
                 found.setdefault(size, []).append((leaf, dimension))
         groups = [
@@ -202,7 +167,7 @@ class Slopes:
         """Sizes that should be others, and by how much the difference is another in another pass."""
         if other is None or other.place != self.probed.place:
             return
-        wanted = [*wanted_by(other)]
+        wanted = [*find_wanted(other)]
         pairs = [*zip(self._wanted, wanted, strict=False)]
         if [w.what for w in wanted] != [w.what for w in self._wanted]:  # which sizes divide others is a matter of both
             pairs = [pair for pair in pairs[:1] if pair[0].value == pair[1].value]
@@ -214,13 +179,13 @@ class Slopes:
     def _sized(self, places: list[tuple[Leaf, int]], size: int) -> Entries:
         changed = self.entries
         for leaf, dimension in places:
-            current = next(found for found in leaves(changed) if found.path == leaf.path)
-            changed = put_all(changed, leaf.path, current.sized(dimension, size).entry)
+            current = next(found for found in list_leaves(changed) if found.path == leaf.path)
+            changed = put_entry_everywhere(changed, leaf.path, current.sized(dimension, size).entry)
         return changed
 
 
 def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
-    """What the failing size is by height and width of an input; None where they can't be told apart."""
+    """How the failing size depends on height and width of an input; None if they can't be told apart."""
     growth = {
         dimension: moved[0][1] / moved[0][0].got / size
         for size, places, moved in moving
@@ -244,10 +209,10 @@ _FACTOR = 3
 
 @dataclass(frozen=True)
 class Area:
-    """How a failing size moves with the height and the width of an input."""
+    """How a failing size depends on height and width of an input."""
 
     sides: tuple[int, int]
-    """Those of the pass that failed."""
+    """Sides in the pass that failed."""
     growth: tuple[float, float]
     """By which share of itself the size grows for each row, and for each column."""
     share: float
@@ -265,21 +230,6 @@ class Area:
             for side in (step * round(best / step), step * (best // step + 1)):
                 if abs(side - best) <= _NEAR_SIDE and side >= _LEAST:
                     yield side, side
-
-    def beside(self, known: int, axis: int, measured: tuple[int, float] | None = None) -> int:
-        """The other side where one is known; 0 if there is none.
-
-        Args:
-            known: One side.
-            axis: 0 if it is the height.
-            measured: Another side beside the known one, and the size that this gave, as a share of the failing one.
-        """
-        other = 1 - axis
-        share = self._share(known, axis)
-        if measured and (there := self._share(measured[0], other)) > 0:
-            share = measured[1] / there
-        found = self.sides[other] + round((self.share / share - 1) / self.growth[other]) if share > 0 else 0
-        return found if known >= _LEAST and 0 < found <= _MOST else 0
 
     def _share(self, side: int, axis: int) -> float:
         """Which share of the failing size is left with another height or width."""

@@ -1,4 +1,4 @@
-"""What the failing call of PyTorch wanted: sizes, ranks and dtypes of its operands."""
+"""What the failing call of PyTorch expected: sizes, ranks and dtypes of its operands."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
-from modeldiagrams.resolve.code.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
-from modeldiagrams.resolve.code.frames import resolved, tracebacks
+from modeldiagrams.resolve.code.conditions import (
+    find_loop_overruns,
+    find_nearest_multiple,
+    find_tensor_of_rank,
+    find_unequal_sides,
+)
+from modeldiagrams.resolve.code.running_code import list_tracebacks, look_up_expression
 from modeldiagrams.resolve.inputs.sizes import BATCHES
 
 if TYPE_CHECKING:
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.inputs.probe import Probed
 
-__all__ = ["Wanted", "is_too_small", "wanted_by"]
+__all__ = ["Wanted", "find_wanted", "is_too_small"]
 
 Shape = tuple[int, ...]
 
@@ -31,7 +36,7 @@ _ROWS = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """Something else than what was there."""
+    """One expectation."""
 
     what: Literal["size", "rank", "dtype", "view"]
     value: int = 0
@@ -68,26 +73,26 @@ _SMALL = re.compile(
 
 
 def is_too_small(probed: Probed) -> bool:
-    """Whether it failed because layers left nothing of an input, or it has less than they take."""
+    """Whether a pass failed because an input is too small for the layers."""
     return probed.error is not None and bool(_SMALL.search(probed.message))
 
 
-def wanted_by(probed: Probed) -> Iterator[Wanted]:
-    """What would have let the failing call go on, likeliest first."""
+def find_wanted(probed: Probed) -> Iterator[Wanted]:
+    """Expectations of the failing call, likeliest first."""
     message = probed.message
     shapes = tuple(tuple(operand.shape) for operand in probed.operands)
     yield from _by_condition(probed)
     yield from _by_function(probed, shapes)
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
-    yield from (Wanted("rank", more, shapes=of) for more, of in unpacked(probed, message))
-    yield from (Wanted("rank", more, shapes=of) for more, of in looked_up(probed))
+    yield from (Wanted("rank", more, shapes=of) for more, of in find_unpacked_ranks(probed, message))
+    yield from (Wanted("rank", more, shapes=of) for more, of in find_looked_up_ranks(probed))
     if _COMPLEX.search(message):
         yield Wanted("dtype", dtype="complex64", shapes=shapes)
     yield from _named_attributes(probed, message)
     yield from _masked(message)
     if isinstance(probed.error, LookupError):
-        yield from counted_too_far(probed, shapes)
+        yield from find_loop_limits(probed, shapes)
     if _FLOAT.search(message):
         whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
         yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
@@ -99,7 +104,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message) and not _FLOAT.search(message):
         yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
-    yield from (Wanted("rank", more, shapes=of) for more, of in missing(probed, message, shapes))
+    yield from (Wanted("rank", more, shapes=of) for more, of in find_missing_ranks(probed, message, shapes))
     yield from _contrasted(message, shapes)
     yield from _views(message, shapes)
     states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
@@ -110,7 +115,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
 
 def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """Sizes that a message contrasts."""
-    found, is_certain = contrasted(message)
+    found, is_certain = find_contrasted_sizes(message)
     for a, b in found:
         yield Wanted("size", b, a, shapes=shapes if is_certain else ())
         yield Wanted("size", a, b, shapes=shapes if is_certain else ())
@@ -118,9 +123,9 @@ def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
 
 def _by_condition(probed: Probed) -> Iterator[Wanted]:
     """Sizes and ranks that a condition of the model's own compares."""
-    for names, (first, a, second, b) in unequal_sides(probed.error):
+    for names, (first, a, second, b) in find_unequal_sides(probed.error):
         for side, have, want in ((first, a, b), (second, b, a)):
-            tensor, near = tensor_of_rank(side, names), multiple(side, names)
+            tensor, near = find_tensor_of_rank(side, names), find_nearest_multiple(side, names)
             if tensor is not None and type(have) is int is type(want):
                 yield Wanted("rank", want - have, shapes=(tuple(tensor.shape),))
             elif near and want == 0:
@@ -192,9 +197,9 @@ def _counted_places(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wante
         yield from (Wanted("size", shapes[1][0], size) for size in shapes[0] if size > shapes[1][0])
 
 
-def counted_too_far(probed: Probed, shapes: tuple[Shape, ...] = ()) -> Iterator[Wanted]:
-    """A loop over a size of a tensor that went on where a list or a table of the model, or another tensor, ended."""
-    for size, count, of in counted_too_far_in(probed.error):
+def find_loop_limits(probed: Probed, shapes: tuple[Shape, ...] = ()) -> Iterator[Wanted]:
+    """Where a loop over a size of a tensor ran past the end of a list, table or other tensor."""
+    for size, count, of in find_loop_overruns(probed.error):
         yield Wanted("size", count, size, shapes=of)
     if short := _SHORT.search(probed.message):
         yield Wanted("size", 1 << int(short["at"]).bit_length(), int(short["have"]), shapes=shapes)
@@ -315,8 +320,8 @@ _MOST_NUMBERS = 4
 """Of a message of no known form."""
 
 
-def contrasted(message: str) -> tuple[list[tuple[int, int]], bool]:
-    """Pairs of sizes that should be equal, and whether the message has a known form: else it is all of its numbers."""
+def find_contrasted_sizes(message: str) -> tuple[list[tuple[int, int]], bool]:
+    """Pairs of sizes in a message that should be equal, and whether the form of the message is known."""
     found = [(int(match["a"]), int(match["b"])) for pattern in _PAIRS for match in re.finditer(pattern, message)]
     if found:
         return found, True
@@ -332,10 +337,10 @@ INDEXING = ("gather", "scatter", "scatter_add", "index_select", "take_along_dim"
 _LOW_RANK = re.compile(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be")
 
 
-def unpacked(probed: Probed, message: str) -> Iterator[Missing]:
+def find_unpacked_ranks(probed: Probed, message: str) -> Iterator[Missing]:
     """``b, c, h, w = x.shape`` says which rank `x` has."""
     match = re.search(r"values to unpack \(expected (\d+)", message)
-    trace = next(iter(tracebacks(probed.error)), None)
+    trace = next(iter(list_tracebacks(probed.error)), None)
     if not match or trace is None:
         return
     line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
@@ -345,7 +350,7 @@ def unpacked(probed: Probed, message: str) -> Iterator[Missing]:
         yield (int(match[1]) - value.ndim, (tuple(value.shape),))
 
 
-def looked_up(probed: Probed) -> Iterator[Missing]:
+def find_looked_up_ranks(probed: Probed) -> Iterator[Missing]:
     """``{3: …, 4: …}[x.ndim]`` has no entry for this rank."""
     key = probed.error.args[0] if isinstance(probed.error, KeyError) and probed.error.args else None
     for frame, _ in probed.frames() if type(key) is int else ():
@@ -358,7 +363,7 @@ def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:
     for words in re.findall(r"[A-Za-z_][\w.]*(?:\[[\"'\d]\w*[\"']?\])*[\w.]*", line):
         owner = re.sub(r"\.(shape|size)$", "", words)
         try:
-            value = resolved(ast.parse(owner, mode="eval").body, names)
+            value = look_up_expression(ast.parse(owner, mode="eval").body, names)
         except SyntaxError:
             continue
         if isinstance(value, Tensor):
@@ -379,8 +384,8 @@ _RANKS = (
 )
 
 
-def missing(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[Missing]:
-    """How many dimensions more there should be."""
+def find_missing_ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[Missing]:
+    """Numbers of dimensions that are missing."""
     first = shapes[:1]
     beyond = re.search(r"range of \[-?\d+, (\d+)\], but got (-?\d+)", message)
     if beyond:

@@ -1,4 +1,4 @@
-"""Functions beside a class that make one without being told how: ``resnet18`` for ``ResNet``.
+"""Finds functions next to a class that make one without arguments: ``resnet18`` for ``ResNet``.
 
 They are found by reading. Which of them is called is for the caller to decide: a function counts if all it does is to
 return something that it made of the class, itself or by another such function, so that no training is taken for one.
@@ -12,14 +12,14 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.code.source import tree_of
-from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.tables import value_of
+from modeldiagrams.resolve.code.source import parse_source
+from modeldiagrams.resolve.names.conventions import list_required_parameters
+from modeldiagrams.resolve.names.vocabulary import find_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["factories_of", "missing_values", "small_values"]
+__all__ = ["find_factories", "list_missing_values", "list_small_values"]
 
 _MORE = (ast.While, ast.With, ast.Try, ast.Yield, ast.YieldFrom)
 """What a function has that does more than to make something."""
@@ -27,7 +27,7 @@ _TRAINS = re.compile("backward|step|zero_grad|fit|train|run|main|save")
 """Methods by which it does something with what it made."""
 
 
-def factories_of(found: type) -> Iterator[Callable[..., Any]]:
+def find_factories(found: type) -> Iterator[Callable[..., Any]]:
     """Public functions in the module of a class that return one and require no argument.
 
     Those that have its name in theirs come first, as ``efficientnet_b0`` for ``EfficientNet``, else as in the source.
@@ -36,10 +36,10 @@ def factories_of(found: type) -> Iterator[Callable[..., Any]]:
         found: The class. That they really return one, and no other, is not known before they are called.
     """
     module = sys.modules.get(found.__module__)
-    names = _makers(tree_of(module), found.__name__)
+    names = _makers(parse_source(module), found.__name__)
     for name in sorted(names, key=lambda name: not _plain(name).startswith(_plain(found.__name__))):
         function = getattr(module, name, None)
-        if not name.startswith("_") and inspect.isfunction(function) and not required_parameters(function):
+        if not name.startswith("_") and inspect.isfunction(function) and not list_required_parameters(function):
             yield function
 
 
@@ -80,8 +80,8 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def small_values(config: Any) -> dict[str, Any]:
-    """Values for the option `config` that leave out most layers: fewer of the same kinds.
+def list_small_values(config: Any) -> dict[str, Any]:
+    """Values of the option `config` that leave out most layers.
 
     Args:
         config: The default configuration. Widths stay as they are, because they depend on each other.
@@ -92,14 +92,14 @@ def small_values(config: Any) -> dict[str, Any]:
     return _values(config, _fewer)
 
 
-def missing_values(config: Any) -> dict[str, Any]:
-    """Values for the option `config` that no pass can do without, and that nobody gives by default.
+def list_missing_values(config: Any) -> dict[str, Any]:
+    """Values of the option `config` that every pass needs and that have no default.
 
     Args:
         config: The default configuration.
 
     Returns:
-        As for `small_values`; empty if nothing is missing.
+        As for `list_small_values`; empty if nothing is missing.
     """
     return _values(config, _missing)
 
@@ -119,9 +119,9 @@ def _values(config: Any, change: Callable[[str, Any], Any]) -> dict[str, Any]:
 
 
 def _fewer(name: str, value: Any) -> Any:
-    few = value_of("reduced_config", name) if isinstance(value, int) else None
+    few = find_value("reduced_config", name) if isinstance(value, int) else None
     return few if few is not None and few < value else None
 
 
 def _missing(name: str, value: Any) -> Any:
-    return value_of("missing_in_config", name) if value is None else None
+    return find_value("missing_in_config", name) if value is None else None

@@ -1,4 +1,4 @@
-"""What a Hugging Face model takes, from its configuration and its forward's parameter names (rule 2).
+"""Inputs of a Hugging Face model, from its configuration and the names of its parameters (rule 2).
 
 There is no table of classes: `main_input_name` and the names of the parameters say what they hold, and the
 configuration, with the configurations inside it, how large that is.
@@ -10,16 +10,16 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
-from modeldiagrams.resolve.names.candidates import ABSENT, Candidate, ids, ones
-from modeldiagrams.resolve.names.tables import matches, table, value_of
+from modeldiagrams.resolve.code.forward import VARIADIC, get_parameters
+from modeldiagrams.resolve.names.candidates import ABSENT, Candidate, make_ids, make_ones
+from modeldiagrams.resolve.names.vocabulary import find_value, get_table, matches_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from torch import nn
 
-__all__ = ["configured_candidates"]
+__all__ = ["list_configured_candidates"]
 
 _EMBEDDED = "inputs_embeds"
 _TOKENS = 16
@@ -33,7 +33,7 @@ _GRID = 4
 """Patches per side, and per time, of images given as a list of patches."""
 
 
-def configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Sequence[Candidate]]]:
+def list_configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Sequence[Candidate]]]:
     """Candidates for a model with a configuration.
 
     Args:
@@ -48,7 +48,7 @@ def configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Sequence
     if model_config is None:
         return
     config = Configuration(model_config)
-    parameters = parameters_of(model.forward)
+    parameters = get_parameters(model.forward)
     names = sorted((name for name, p in parameters.items() if p.kind not in VARIADIC), key=lambda name: name != main)
     required = {name for name in names if parameters[name].default is inspect.Parameter.empty}
     always = {main, *required}
@@ -57,7 +57,7 @@ def configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Sequence
     candidates: dict[str | int, Sequence[Candidate]] = {}
     for name in names:
         found = list(_candidates(name, config, fallback=name in required))
-        if found and (name in always or not matches(table("huggingface_ignored"), name)):
+        if found and (name in always or not matches_any(get_table("huggingface_ignored"), name)):
             candidates[name] = found if name in always else [ABSENT, *found]
     if candidates and all(options[0] is ABSENT for options in candidates.values()):
         first = next(iter(candidates))  # the main input is not a parameter: the first one takes its place
@@ -72,7 +72,7 @@ def configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Sequence
 
 def _candidates(name: str, config: Configuration, *, fallback: bool) -> Iterator[Candidate]:
     """Candidates for one parameter, by its name."""
-    kind = value_of("huggingface_inputs", name) or ("states" if fallback else None)
+    kind = find_value("huggingface_inputs", name) or ("states" if fallback else None)
     yield from _MAKERS[kind](name, config) if kind else ()
 
 
@@ -81,14 +81,14 @@ def _token_ids(name: str, config: Configuration) -> Iterator[Candidate]:
     source, size = config.number("vocabulary", inside, 100)
     _, longest = config.number("positions", inside, _TOKENS)
     reason = f"ids are below {source} {size}" if source else "a usual size"
-    yield Candidate(ids([1, min(_TOKENS, longest)], size), reason)
+    yield Candidate(make_ids([1, min(_TOKENS, longest)], size), reason)
     yield from _codes(size, config)
     mark, end = config.number("end token", inside)
     if mark and end < size:
         entry = {"shape": [1, min(_TOKENS, longest)], "dtype": "int64", "low": end, "high": end + 1}
         yield Candidate(entry, f"the model looks for {mark} {end}")
-    yield Candidate(ids([1, 2, min(_TOKENS, longest)], size), f"{reason}, two choices")
-    yield Candidate(ids([1, min(4 * _TOKENS, longest)], size), reason)
+    yield Candidate(make_ids([1, 2, min(_TOKENS, longest)], size), f"{reason}, two choices")
+    yield Candidate(make_ids([1, min(4 * _TOKENS, longest)], size), reason)
 
 
 def _codes(size: int, config: Configuration) -> Iterator[Candidate]:
@@ -97,7 +97,7 @@ def _codes(size: int, config: Configuration) -> Iterator[Candidate]:
     _, other = config.number("codebook size", default=size)
     for count in (books, books + 1) if source else ():
         for shape in ([1, _TOKENS, count], [1, count, _TOKENS]):
-            yield Candidate(ids(shape, min(size, other)), f"ids of {source} {books} codebooks")
+            yield Candidate(make_ids(shape, min(size, other)), f"ids of {source} {books} codebooks")
 
 
 def _embedded(config: Configuration) -> Iterator[Candidate]:
@@ -137,7 +137,7 @@ def _searched(channels: int, config: Configuration) -> Iterator[Candidate]:
 
 
 def _languages(_: str, __: Configuration) -> Iterator[Candidate]:
-    yield Candidate(ids([1], 1), "the first language")
+    yield Candidate(make_ids([1], 1), "the first language")
 
 
 def _videos(_: str, config: Configuration) -> Iterator[Candidate]:
@@ -213,18 +213,18 @@ def _spectrum(_: str, config: Configuration) -> Iterator[Candidate]:
 def _mask(name: str, config: Configuration) -> Iterator[Candidate]:
     if re.search("pixel|image", name):
         _, _, (height, width) = config.image()
-        yield Candidate(ones([1, height, width]), "hides nothing")
-        yield Candidate(ones([1, 1, height, width]), "hides nothing")
+        yield Candidate(make_ones([1, height, width]), "hides nothing")
+        yield Candidate(make_ones([1, 1, height, width]), "hides nothing")
         return
     if name == "bool_masked_pos":
         _, _, (height, width) = config.image()
         _, patch = config.number("patch stride", "vision", 16)
         if isinstance(height, int):
-            yield Candidate(ones([1, (height // patch) * (width // patch)], "bool"), "every patch is masked")
+            yield Candidate(make_ones([1, (height // patch) * (width // patch)], "bool"), "every patch is masked")
         return
-    yield Candidate(ones([1, _TOKENS]), "hides nothing")
-    yield Candidate(ones([1, 128]), "hides nothing")
-    yield Candidate(ones([1, 1, _TOKENS, _TOKENS]), "hides nothing")
+    yield Candidate(make_ones([1, _TOKENS]), "hides nothing")
+    yield Candidate(make_ones([1, 128]), "hides nothing")
+    yield Candidate(make_ones([1, 1, _TOKENS, _TOKENS]), "hides nothing")
 
 
 def _boxes(_: str, __: Configuration) -> Iterator[Candidate]:
@@ -248,7 +248,7 @@ def _series(name: str, config: Configuration) -> Iterator[Candidate]:
     _, channels = config.number("series channels", default=1)
     shapes = [[1, steps, channels], [1, steps]] if channels > 1 else [[1, steps], [1, steps, 1]]
     for shape in shapes:
-        yield Candidate(ones(shape) if "mask" in name else shape, reason)
+        yield Candidate(make_ones(shape) if "mask" in name else shape, reason)
 
 
 def _states(_: str, config: Configuration) -> Iterator[Candidate]:
@@ -260,8 +260,8 @@ def _states(_: str, config: Configuration) -> Iterator[Candidate]:
     yield Candidate([1, width, _TOKENS], reason)
     yield Candidate([1, width], reason)
     yield Candidate([1, width, 8, 8], reason)
-    yield Candidate(ids([1, _TOKENS], 2), "whole numbers")
-    yield Candidate(ids([1], 2), "a whole number")
+    yield Candidate(make_ids([1, _TOKENS], 2), "whole numbers")
+    yield Candidate(make_ids([1], 2), "a whole number")
 
 
 def _regions(name: str, config: Configuration) -> Iterator[Candidate]:
@@ -326,9 +326,9 @@ class Configuration:
         Returns:
             Name, ``config.vision_config.image_size``, and value of the field; ``("", None)`` if there is none.
         """
-        inside = table("config_sections").get(section)
+        inside = get_table("config_sections").get(section)
         for path, part in sorted(self._parts, key=lambda part: not (inside and re.search(inside, part[0]))):
-            for name in table("config_fields")[quantity]:
+            for name in get_table("config_fields")[quantity]:
                 value = getattr(part, name, None)
                 if value is not None and not callable(value) and not isinstance(value, str):
                     return f"config{path}.{name}", value

@@ -1,4 +1,4 @@
-"""Values for constructor parameters (rule 3), by names with an unmistakable convention."""
+"""Usual values of constructor parameters with well-known names (rule 3)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
-from modeldiagrams.resolve.names.tables import matches, project_value, table, value_of
+from modeldiagrams.resolve.code.forward import VARIADIC, get_parameters
+from modeldiagrams.resolve.names.vocabulary import find_project_value, find_value, get_table, matches_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "configuration_class",
-    "conventional_arguments",
-    "likely_value",
-    "required_parameters",
-    "unset_fields",
-    "without_which_it_fails",
+    "find_configuration_class",
+    "find_likely_value",
+    "find_needed_arguments",
+    "find_unset_fields",
+    "find_usual_arguments",
+    "list_required_parameters",
 ]
 
 _FITTING = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
@@ -29,9 +29,9 @@ _PLAIN = {"int": 4, "float": 0.5, "bool": False}
 """Annotation → a value for a hint."""
 
 
-def required_parameters(found: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Parameters without a default that is a value, in order; none where a signature can't be read."""
-    known = [p for p in parameters_of(found).values() if p.kind not in VARIADIC]
+def list_required_parameters(found: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Parameters without a default value, in order; none if a signature can't be read."""
+    known = [p for p in get_parameters(found).values() if p.kind not in VARIADIC]
     return [p for p in known if p.default is p.empty or _is_mark(p.default, found)]
 
 
@@ -44,7 +44,7 @@ def _is_mark(default: Any, found: Callable[..., Any]) -> bool:
     return any(value is default and _REQUIRED.fullmatch(name) for name, value in names.items())
 
 
-def conventional_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:
+def find_usual_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:
     """Keyword arguments for all required parameters.
 
     Args:
@@ -54,7 +54,7 @@ def conventional_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:
         Parameter → plain value; None if one of them has no conventional name, or can't be passed by name.
     """
     arguments: dict[str, Any] = {}
-    for parameter in required_parameters(found):
+    for parameter in list_required_parameters(found):
         value = _conventional(parameter)
         if value is None or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
             return None
@@ -71,7 +71,7 @@ def _as_residual_block(found: Callable[..., Any], arguments: dict[str, Any]) -> 
     return arguments
 
 
-def without_which_it_fails(found: Callable[..., Any], given: dict[str, Any], error: str) -> dict[str, Any]:
+def find_needed_arguments(found: Callable[..., Any], given: dict[str, Any], error: str) -> dict[str, Any]:
     """Keyword arguments for optional parameters, after a call without them failed.
 
     Args:
@@ -83,31 +83,35 @@ def without_which_it_fails(found: Callable[..., Any], given: dict[str, Any], err
         Parameter → plain value; also for weights that are fetched by default, which the values turn off.
     """
     more: dict[str, Any] = {}
-    for name, parameter in parameters_of(found).items():
+    for name, parameter in get_parameters(found).items():
         default = parameter.default
         if name in given:
             continue
         value = _conventional(parameter)
-        if isinstance(default, bool | str | Enum) and default is not False and matches(table("fetched_weights"), name):
+        if (
+            isinstance(default, bool | str | Enum)
+            and default is not False
+            and matches_any(get_table("fetched_weights"), name)
+        ):
             more[name] = False if default is True else None
         elif default is None and value is not None and re.search(rf"\b{re.escape(name)}\b", error):
             more[name] = value
     return more
 
 
-def unset_fields(maker: Any, error: str) -> dict[str, Any]:
-    """Likely values for fields that an error names, or their default, where that is no value: None or below zero.
+def find_unset_fields(maker: Any, error: str) -> dict[str, Any]:
+    """Likely values for fields that an error names and whose default is None or negative.
 
     Args:
         maker: A class of configurations.
         error: What making the model raised.
     """
     error = re.sub(r"\[[^\]]*\]", "", error)  # shapes and ranges, as of a view that leaves a size open
-    unset = [p for p in parameters_of(maker).values() if p.default is None or _is_below_zero(p.default)]
+    unset = [p for p in get_parameters(maker).values() if p.default is None or _is_below_zero(p.default)]
     named = [p for p in unset if re.search(rf"\b{re.escape(p.name)}\b", error)] or [
         p for p in unset if _is_below_zero(p.default) and re.search(rf"(?<![\w.]){p.default}(?![\w.])", error)
     ]
-    found = {p.name: likely_value(p) for p in named}
+    found = {p.name: find_likely_value(p) for p in named}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -115,22 +119,22 @@ def _is_below_zero(value: Any) -> bool:
     return type(value) in (int, float) and value < 0
 
 
-def likely_value(parameter: inspect.Parameter) -> Any:
-    """A value for a hint: the conventional one, or one that suits the annotation; None if there is none."""
+def find_likely_value(parameter: inspect.Parameter) -> Any:
+    """A value for a hint, by name or annotation; None if there is none."""
     value = _conventional(parameter)
     required = re.sub(r"^(?:typing\.)?Optional\[(\w+)\]$|^(\w+) \| None$", r"\1\2", _written(parameter.annotation))
     return _PLAIN.get(required) if value is None else value
 
 
-def configuration_class(found: Callable[..., Any]) -> type | None:
-    """The class that annotates the one required parameter, if it is a configuration: all its fields have defaults."""
-    required = required_parameters(found)
+def find_configuration_class(found: Callable[..., Any]) -> type | None:
+    """The annotation of the only required parameter, if all fields of that class have defaults."""
+    required = list_required_parameters(found)
     if len(required) != 1 or not re.fullmatch(
         r"\w*(config|configuration|cfg|args|hparams|params|settings)", required[0].name
     ):
         return None
     annotation = _annotation(found, required[0])
-    if not inspect.isclass(annotation) or annotation.__module__ == "builtins" or required_parameters(annotation):
+    if not inspect.isclass(annotation) or annotation.__module__ == "builtins" or list_required_parameters(annotation):
         return None
     return None if annotation is inspect.Parameter.empty else annotation
 
@@ -152,14 +156,14 @@ def _conventional(parameter: inspect.Parameter) -> Any:
     """The conventional value; None if there is none."""
     annotation = parameter.annotation
     name = parameter.name.lower()
-    own = project_value("arguments", name)
+    own = find_project_value("arguments", name)
     if own is not None and annotation is inspect.Parameter.empty:
         return own
     if re.search(r"(list|tuple|sequence|iterable)", str(annotation).lower()):
-        return _as_long_as_said(value_of("constructor_lists", name), str(annotation))
-    known = value_of("constructor_parameters", name)
+        return _as_long_as_said(find_value("constructor_lists", name), str(annotation))
+    known = find_value("constructor_parameters", name)
     if known is None and annotation is inspect.Parameter.empty:
-        known = value_of("constructor_lists", name) if name.endswith("s") else None
+        known = find_value("constructor_lists", name) if name.endswith("s") else None
     return known if type(known) in _FITTING.get(_written(annotation), (type(known),)) else None
 
 

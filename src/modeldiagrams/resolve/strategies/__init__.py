@@ -1,6 +1,6 @@
 """The strategies that find constructor arguments and inputs, in the order in which they are asked.
 
-Each file here is one strategy. A new one is a class with the methods of `protocol.Strategy`, and an item of
+Each file here is one strategy. A new one is a class with the methods of `requests.Strategy`, and an item of
 `STRATEGIES`: the first proposal that works counts, so an item's place is its priority.
 """
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.strategies.author_options import AuthorOptions
 from modeldiagrams.resolve.strategies.class_offers import ClassOffers
-from modeldiagrams.resolve.strategies.failures import Failures
+from modeldiagrams.resolve.strategies.failure_answers import Failures
 from modeldiagrams.resolve.strategies.hierarchy import Hierarchy
 from modeldiagrams.resolve.strategies.names_and_layers import NamesAndLayers, OtherUsualInputs
 from modeldiagrams.resolve.strategies.project_calls import ProjectCalls
 
 if TYPE_CHECKING:
-    from modeldiagrams.resolve.strategies.protocol import Strategy
+    from modeldiagrams.resolve.strategies.requests import Strategy
 
 __all__ = ["STRATEGIES"]
 

@@ -9,15 +9,15 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.endured import attempted
-from modeldiagrams.resolve.inputs.candidate_search import trial_pass
-from modeldiagrams.resolve.rules import assumed
-from modeldiagrams.resolve.strategies.class_offers import default_config_class
-from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, input_names, option_of_input
-from modeldiagrams.resolve.values.construct import call_problem
-from modeldiagrams.resolve.values.entries import is_shape_alone, leaves, subtree
-from modeldiagrams.resolve.values.tensors import from_callable, from_entries
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.endured import attempt
+from modeldiagrams.resolve.inputs.candidate_search import run_trial_pass
+from modeldiagrams.resolve.rules import make_assumption
+from modeldiagrams.resolve.strategies.class_offers import find_config_class
+from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, name_inputs, name_option
+from modeldiagrams.resolve.values.construct import find_call_problem
+from modeldiagrams.resolve.values.input_entries import get_entry, is_shape_alone, list_leaves
+from modeldiagrams.resolve.values.input_values import call_for_inputs, make_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ class AuthorOptions:
         """The author's arguments, if there are any."""
         call = request.call
         args, kwargs = tuple(call.args or ()), call.kwargs or {}
-        maker = default_config_class(request.maker, is_given=call.config is not None)
+        maker = find_config_class(request.maker, is_given=call.config is not None)
         if call.config is not None:
             maker = maker or _optional_config_class(request.maker)
             if maker is None:
@@ -57,12 +57,12 @@ class AuthorOptions:
         if call.inputs is not None and call.inputs_from is not None:
             raise TargetError("expected one of the options `inputs` and `inputs_from`, got both; leave one out")
         if call.inputs_from is not None:
-            return request.with_pass(Inputs(*from_callable(call.inputs_from)))
+            return request.with_pass(Inputs(*call_for_inputs(call.inputs_from)))
         if call.inputs is None:
             return None
-        inputs = Inputs(*from_entries(call.inputs))
+        inputs = Inputs(*make_inputs(call.inputs))
         entries = _by_name(request, call.inputs)
-        is_open = any(is_shape_alone(subtree(entries, leaf.path)) for leaf in leaves(entries))
+        is_open = any(is_shape_alone(get_entry(entries, leaf.path)) for leaf in list_leaves(entries))
         return _with_dtypes(request, inputs, entries) if is_open else request.with_pass(inputs)
 
 
@@ -71,29 +71,29 @@ def _by_name(request: InputRequest, inputs: list[Any] | dict[str | int, Any]) ->
     if isinstance(inputs, dict):
         return inputs
     entries = [inputs] if inputs and is_shape_alone(inputs) else inputs
-    return dict(zip(input_names(request.model, len(entries)), entries, strict=True))
+    return dict(zip(name_inputs(request.model, len(entries)), entries, strict=True))
 
 
 def _with_dtypes(request: InputRequest, inputs: Inputs, entries: dict[str | int, Any]) -> Inputs:
     """The author's inputs; a shape alone becomes a tensor of decimal numbers, or of what the model takes instead."""
     model = request.model
-    if call_problem(model.forward, inputs.args, inputs.kwargs):
+    if find_call_problem(model.forward, inputs.args, inputs.kwargs):
         return inputs
-    trace = trial_pass(model, inputs.args, inputs.kwargs, "auto")[0]
+    trace = run_trial_pass(model, inputs.args, inputs.kwargs, "auto")[0]
     if trace.graph.status.error is None:
         return replace(inputs, trace=trace)
-    found = attempted("dtypes", request.budget.lines, partial(request.failures.with_dtypes, entries))
+    found = attempt("dtypes", request.budget.lines, partial(request.failures.with_dtypes, entries))
     if found is None:
         return request.with_pass(inputs)
     why = "the option gives its shape, and the model takes this dtype"
     changed = {name: entry for name, entry in found.items() if entry != entries[name]}
-    said = tuple(assumed(option_of_input(name), entry, why) for name, entry in changed.items())
-    return replace(Inputs(*from_entries(found)), assumptions=said)
+    said = tuple(make_assumption(name_option(name), entry, why) for name, entry in changed.items())
+    return replace(Inputs(*make_inputs(found)), assumptions=said)
 
 
 def _optional_config_class(maker: Callable[..., Any]) -> type | None:
     """The dataclass that annotates a first parameter with a default: ``cfg: Config | None = None``."""
-    first = next(iter(parameters_of(maker).values()), None)
+    first = next(iter(get_parameters(maker).values()), None)
     if first is None or first.kind is first.KEYWORD_ONLY:
         return None
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.rules import Rule
 from modeldiagrams.resolve.strategies.requests import Inputs
 
@@ -29,7 +29,7 @@ class Hierarchy:
 
     def find_inputs(self, request: InputRequest) -> Inputs:
         """No inputs, and a note that says which options to write."""
-        parameters = parameters_of(request.model.forward)
+        parameters = get_parameters(request.model.forward)
         required = [p.name for p in parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
         lines = request.budget.lines
         note = (

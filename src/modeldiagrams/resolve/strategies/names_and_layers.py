@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.endured import attempted
-from modeldiagrams.resolve.names.conventions import conventional_arguments, without_which_it_fails
-from modeldiagrams.resolve.names.tables import PROJECT, project_value
-from modeldiagrams.resolve.rules import Rule, assumed
-from modeldiagrams.resolve.strategies.failures import better_inputs
+from modeldiagrams.resolve.endured import attempt
+from modeldiagrams.resolve.names.conventions import find_needed_arguments, find_usual_arguments
+from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
+from modeldiagrams.resolve.rules import Rule, make_assumption
+from modeldiagrams.resolve.strategies.failure_answers import find_better_inputs
 from modeldiagrams.resolve.strategies.requests import Arguments
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class NamesAndLayers:
         arguments = _usual_arguments(request)
         yield arguments
         while not request.lacks_layers:
-            more = without_which_it_fails(request.maker, arguments.kwargs, str(request.errors[-1]))
+            more = find_needed_arguments(request.maker, arguments.kwargs, str(request.errors[-1]))
             if not more:
                 return
             arguments = _with(arguments, more)
@@ -44,7 +44,7 @@ class NamesAndLayers:
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """The first usual inputs that work; or better ones, where some of them make no difference."""
-        return attempted("usual inputs", request.budget.lines, partial(_try_usual, request, _FIRST_PASSES))
+        return attempt("usual inputs", request.budget.lines, partial(_try_usual, request, _FIRST_PASSES))
 
 
 class OtherUsualInputs:
@@ -56,26 +56,28 @@ class OtherUsualInputs:
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """The next usual inputs that work."""
-        return attempted("usual inputs", request.budget.lines, partial(_try_usual, request, _LAST_PASSES))
+        return attempt("usual inputs", request.budget.lines, partial(_try_usual, request, _LAST_PASSES))
 
 
 def _usual_arguments(request: ModelRequest) -> Arguments:
     """A call with usual values; without arguments where a name says nothing: the error then names what is missing."""
-    usual = conventional_arguments(request.maker)
+    usual = find_usual_arguments(request.maker)
     if not usual:
         return Arguments(is_default=True)
     rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
-    values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
+    values = (make_assumption(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
     return Arguments(kwargs=usual, assumptions=(rule, *values), is_default=True)
 
 
 def _reason_of_name(name: str, value: Any) -> str:
-    return PROJECT if project_value("arguments", name) == value else "a usual value for this name"
+    return PROJECT if find_project_value("arguments", name) == value else "a usual value for this name"
 
 
 def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:
     rule = Rule.CONVENTIONS.assumption("constructor arguments without which it fails")
-    values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
+    values = (
+        make_assumption(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items()
+    )
     said = (*(arguments.assumptions or (rule,)), *values)
     return replace(arguments, kwargs={**arguments.kwargs, **more}, assumptions=said, is_default=False)
 
@@ -84,5 +86,5 @@ def _try_usual(request: InputRequest, passes: int) -> Inputs | None:
     for each in request.usual:
         found = each.more(passes)
         if found:
-            return better_inputs(request, found) or request.as_inputs(found, Rule.INFERRED)
+            return find_better_inputs(request, found) or request.as_inputs(found, Rule.INFERRED)
     return None

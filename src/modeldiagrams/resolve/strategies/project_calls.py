@@ -1,4 +1,4 @@
-"""Literal calls in the project, and functions beside the class that make one."""
+"""Literal calls in the project, and functions in the module of a class that make one."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.arguments.argument_search import solved_arguments
-from modeldiagrams.resolve.code.source import path_of
-from modeldiagrams.resolve.endured import attempted, each_of
-from modeldiagrams.resolve.inputs.candidate_search import search
-from modeldiagrams.resolve.libraries.factories import factories_of
+from modeldiagrams.resolve.arguments.argument_search import solve_arguments
+from modeldiagrams.resolve.code.source import get_path
+from modeldiagrams.resolve.endured import attempt, iterate_safely
+from modeldiagrams.resolve.inputs.candidate_search import search_candidates
+from modeldiagrams.resolve.libraries.factories import find_factories
 from modeldiagrams.resolve.names.candidates import Candidate
-from modeldiagrams.resolve.names.conventions import required_parameters, without_which_it_fails
-from modeldiagrams.resolve.project.call_sites import find_call_sites
-from modeldiagrams.resolve.rules import Rule, assumed
-from modeldiagrams.resolve.strategies.requests import Arguments, input_names
+from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
+from modeldiagrams.resolve.project.literal_calls import find_literal_calls
+from modeldiagrams.resolve.rules import Rule, make_assumption
+from modeldiagrams.resolve.strategies.requests import Arguments, name_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.resolve.project.call_sites import CallSite
+    from modeldiagrams.resolve.project.literal_calls import LiteralCall
     from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
 
-__all__ = ["ProjectCalls", "factory_arguments"]
+__all__ = ["ProjectCalls", "list_factory_arguments"]
 
 _MAX_SITES = 6
 _MAX_FACTORIES = 3
@@ -37,13 +37,13 @@ class ProjectCalls:
 
     def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
         """For a class that requires arguments: of calls that can be read, of factories, of calls that partly can."""
-        if not request.is_open or not required_parameters(request.maker):
+        if not request.is_open or not list_required_parameters(request.maker):
             return
-        sites = [*islice(each_of(find_call_sites(request.maker)), _MAX_SITES)]
+        sites = [*islice(iterate_safely(find_literal_calls(request.maker)), _MAX_SITES)]
         yield from (_arguments_of_site(site, site.kwargs, {}) for site in sites if site.is_complete)
-        yield from factory_arguments(request)
+        yield from list_factory_arguments(request)
         for site in sites:
-            arguments = None if site.is_complete else attempted("a call", [], partial(_complete, request.maker, site))
+            arguments = None if site.is_complete else attempt("a call", [], partial(_complete, request.maker, site))
             if arguments is not None:
                 yield arguments
 
@@ -51,29 +51,29 @@ class ProjectCalls:
         """Inputs that the project calls the model with, where it makes it as here."""
         arguments = request.built.arguments
         for entries in arguments.inputs:
-            names = input_names(request.model, len(entries))
+            names = name_inputs(request.model, len(entries))
             reason = f"as in {arguments.place}"
             candidates = {name: [Candidate(entry, reason)] for name, entry in zip(names, entries, strict=True)}
-            found = search(request.model, candidates, request.budget)
+            found = search_candidates(request.model, candidates, request.budget)
             if found:
                 return request.as_inputs(found, Rule.INFERRED)
         return None
 
 
-def _complete(maker: Callable[..., Any], site: CallSite) -> Arguments | None:
+def _complete(maker: Callable[..., Any], site: LiteralCall) -> Arguments | None:
     """The arguments of a call with others that are found by how the constructor uses them."""
-    solved = solved_arguments(maker, "", site.kwargs, most_calls=_MAX_CALLS)
-    if solved is None and not {p.name for p in required_parameters(maker)} <= {*site.kwargs}:
+    solved = solve_arguments(maker, "", site.kwargs, most_calls=_MAX_CALLS)
+    if solved is None and not {p.name for p in list_required_parameters(maker)} <= {*site.kwargs}:
         return None
     return _arguments_of_site(
         site, {**site.kwargs, **(solved.kwargs if solved else {})}, solved.reasons if solved else {}
     )
 
 
-def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
+def _arguments_of_site(site: LiteralCall, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
     place = f"as in {site.place}"
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments {place}")
-    values = (assumed(f"kwargs.{name}", value, reasons.get(name, place)) for name, value in kwargs.items())
+    values = (make_assumption(f"kwargs.{name}", value, reasons.get(name, place)) for name, value in kwargs.items())
     return Arguments(
         kwargs=kwargs,
         assumptions=(rule, *values),
@@ -84,13 +84,13 @@ def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str
     )
 
 
-def factory_arguments(request: ModelRequest) -> Iterator[Arguments]:
-    """Functions beside the class that return one and need no argument, as ``resnet18`` for ``ResNet``."""
+def list_factory_arguments(request: ModelRequest) -> Iterator[Arguments]:
+    """Functions in the module of a class that return one and need no argument: ``resnet18`` for ``ResNet``."""
     maker = request.maker
-    factories = factories_of(maker) if inspect.isclass(maker) and request.is_open else ()
-    for factory in islice(each_of(factories), _MAX_FACTORIES):
-        kwargs = without_which_it_fails(factory, {}, "")  # without weights that are fetched by default
+    factories = find_factories(maker) if inspect.isclass(maker) and request.is_open else ()
+    for factory in islice(iterate_safely(factories), _MAX_FACTORIES):
+        kwargs = find_needed_arguments(factory, {}, "")  # without weights that are fetched by default
         rule = Rule.CONVENTIONS.assumption(f"made by {factory.__name__}, a function beside {maker.__name__}")
-        model = assumed("model", path_of(factory), f"it makes a {maker.__name__} without any argument")
-        values = (assumed(f"kwargs.{name}", value, "no weights are fetched") for name, value in kwargs.items())
+        model = make_assumption("model", get_path(factory), f"it makes a {maker.__name__} without any argument")
+        values = (make_assumption(f"kwargs.{name}", value, "no weights are fetched") for name, value in kwargs.items())
         yield Arguments(kwargs=kwargs, assumptions=(rule, model, *values), factory=factory, is_guessed=True)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.endured import attempted
-from modeldiagrams.resolve.inputs.candidate_search import CandidateSearch, trial_pass
+from modeldiagrams.resolve.endured import attempt
+from modeldiagrams.resolve.inputs.candidate_search import CandidateSearch, run_trial_pass
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
-from modeldiagrams.resolve.inputs.inferred import inferred_candidates
-from modeldiagrams.resolve.rules import assumed
-from modeldiagrams.resolve.values.construct import call_problem
-from modeldiagrams.resolve.values.option_values import from_option
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.inputs.inferred import infer_candidates
+from modeldiagrams.resolve.rules import make_assumption
+from modeldiagrams.resolve.values.construct import find_call_problem
+from modeldiagrams.resolve.values.input_values import make_inputs
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from torch import nn
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.inputs.budget import Budget
-    from modeldiagrams.resolve.inputs.candidate_search import Found
+    from modeldiagrams.resolve.inputs.candidate_search import FoundInputs
     from modeldiagrams.resolve.rules import Rule
     from modeldiagrams.tracer import Trace
 
-__all__ = ["Arguments", "Built", "InputRequest", "Inputs", "ModelRequest", "input_names", "option_of_input"]
+__all__ = ["Arguments", "Built", "InputRequest", "Inputs", "ModelRequest", "Strategy", "name_inputs", "name_option"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Arguments:
     factory: Callable[..., Any] | None = None
     """What to call in place of the class that the author names."""
     is_guessed: bool = False
-    """Whether nobody wrote them: then the constructor runs without access to files and connections."""
+    """Whether they are guesses: then the constructor runs without access to files and connections."""
     is_default: bool = False
     """Whether an error of this call is the one that authors should see."""
     alternatives: tuple[Arguments, ...] = ()
@@ -62,14 +62,14 @@ class Arguments:
 
     def values_by_name(self, maker: Callable[..., Any]) -> dict[str, Any]:
         """All values by name, including defaults."""
-        defaults = {name: p.default for name, p in parameters_of(maker).items() if p.default is not p.empty}
-        return {**defaults, **dict(zip(parameters_of(maker), self.args, strict=False)), **self.kwargs, **self.config}
+        defaults = {name: p.default for name, p in get_parameters(maker).items() if p.default is not p.empty}
+        return {**defaults, **dict(zip(get_parameters(maker), self.args, strict=False)), **self.kwargs, **self.config}
 
     def make_config(self) -> Any:
         """A new configuration for every use, because models write into it."""
         name = getattr(self.config_class, "__name__", "config_class")
         with user_code(f"making a {name} from the option `config`" if self.config else f"making a default {name}"):
-            return self.config_class(**from_option(self.config)) if self.config_class else None
+            return self.config_class(**make_option_value(self.config)) if self.config_class else None
 
 
 @dataclass(frozen=True)
@@ -152,39 +152,50 @@ class InputRequest:
     @cached_property
     def usual(self) -> list[CandidateSearch]:
         """Searches over usual inputs, by names, annotations and first layers."""
-        found = attempted(
+        found = attempt(
             "usual inputs",
             self.budget.lines,
-            lambda: [
-                CandidateSearch(self.model, each, self.budget) for each in inferred_candidates(self.model) if each
-            ],
+            lambda: [CandidateSearch(self.model, each, self.budget) for each in infer_candidates(self.model) if each],
         )
         return found or []
 
     def with_pass(self, inputs: Inputs) -> Inputs:
         """The same with its pass, where that decides whether another variant of the model is needed."""
         model, args, kwargs = self.model, inputs.args, inputs.kwargs
-        if not (self.built.is_on_meta or self.built.variant) or call_problem(model.forward, args, kwargs):
+        if not (self.built.is_on_meta or self.built.variant) or find_call_problem(model.forward, args, kwargs):
             return inputs
-        return replace(inputs, trace=trial_pass(model, args, kwargs, "auto")[0])
+        return replace(inputs, trace=run_trial_pass(model, args, kwargs, "auto")[0])
 
-    def as_inputs(self, found: Found, rule: Rule) -> Inputs:
+    def as_inputs(self, found: FoundInputs, rule: Rule) -> Inputs:
         """Inputs of a search that ended, with the reasons for each."""
-        args, kwargs = from_entries(found.entries)
+        args, kwargs = make_inputs(found.entries)
         count = len(self.budget.lines)
         tries = f", after {count} tries" if count > 1 else ""
         assumption = rule.assumption(f"example inputs that the model can be called with{tries}")
-        values = [assumed(option_of_input(key), entry, found.reasons[key]) for key, entry in found.entries.items()]
+        values = [make_assumption(name_option(key), entry, found.reasons[key]) for key, entry in found.entries.items()]
         return Inputs(args, kwargs, (assumption, *values), tried=tuple(self.budget.lines), trace=found.trace)
 
 
-def input_names(model: nn.Module, count: int) -> list[str | int]:
+def name_inputs(model: nn.Module, count: int) -> list[str | int]:
     """Names of the first positional parameters; their positions, unless all of them have one."""
-    parameters = [*parameters_of(model.forward).values()][:count]
+    parameters = [*get_parameters(model.forward).values()][:count]
     named = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     return [*named] if len(named) == count else [*range(count)]
 
 
-def option_of_input(key: str | int) -> str:
+def name_option(key: str | int) -> str:
     """An input's place in the option `inputs`."""
     return f"inputs[{key}]" if isinstance(key, int) else f"inputs.{key}"
+
+
+class Strategy(Protocol):
+    """One source of constructor arguments and inputs.
+
+    A strategy that knows nothing of a model yields no arguments, and returns no inputs.
+    """
+
+    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
+        """Arguments to try, likeliest first; the next ones are asked for only after these failed."""
+
+    def find_inputs(self, request: InputRequest) -> Inputs | None:
+        """Inputs with which the model runs."""

@@ -1,27 +1,30 @@
-"""Call a class or a factory function for a model, in memory if its weights can be afforded."""
+"""Calls a class or factory for a model, within what memory can afford."""
 
 from __future__ import annotations
 
 import inspect
+import math
+import re
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 import yaml
-from torch import nn
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.reading import yaml_line
-from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.names.conventions import likely_value, required_parameters
-from modeldiagrams.resolve.values.allocations import Allocations, TooLargeError
-from modeldiagrams.resolve.values.locate import described, did_you_mean
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.names.conventions import find_likely_value, list_required_parameters
+from modeldiagrams.resolve.values.locate import describe_object, suggest_name
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["call_problem", "construct", "construct_afforded"]
+__all__ = ["Allocations", "TooLargeError", "construct", "construct_afforded", "find_call_problem"]
 
 _OBJECT = "types.SimpleNamespace"
 _FACTORY = ", or name a function of yours that makes the model"
@@ -42,7 +45,7 @@ def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs:
     Raises:
         TargetError: if it can't be called with these arguments, if it raised, or if it made no model.
     """
-    problem = call_problem(found, args, kwargs)
+    problem = find_call_problem(found, args, kwargs)
     if problem:
         raise TargetError(
             f"{name} can't be called like this: {problem}; write its arguments with the options `args` and "
@@ -56,7 +59,7 @@ def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs:
             raise TargetError(f"{error}{hint}", error.frames) from error.__cause__
         raise
     if not isinstance(model, nn.Module):
-        raise TargetError(f"expected {name} to make a torch.nn.Module, got {described(model)}")
+        raise TargetError(f"expected {name} to make a torch.nn.Module, got {describe_object(model)}")
     return model
 
 
@@ -93,7 +96,7 @@ def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configu
     return make()
 
 
-def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
+def find_call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
     """Why a function can't be called this way; None if it can, or if its parameters are not known."""
     try:
         signature = inspect.signature(function)
@@ -113,16 +116,18 @@ def _unexpected(parameters: Mapping[str, inspect.Parameter], kwargs: dict[str, A
         return ""
     for name in kwargs:
         if name not in parameters:
-            return f"got an unexpected keyword argument {name!r}{did_you_mean(name, parameters)}"
+            return f"got an unexpected keyword argument {name!r}{suggest_name(name, parameters)}"
     return ""
 
 
 def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
     """What to write for the option `kwargs` if that works; objects such as a data set can't be written there."""
-    known = [*parameters_of(found)]
+    known = [*get_parameters(found)]
     given = {key: value for key, value in kwargs.items() if key in known[len(args) :]}
     likely = {
-        p.name: likely_value(p) for p in required_parameters(found) if p.name not in (*given, *known[: len(args)])
+        p.name: find_likely_value(p)
+        for p in list_required_parameters(found)
+        if p.name not in (*given, *known[: len(args)])
     }
     example = {**given, **likely}
     if not likely:
@@ -147,7 +152,7 @@ def _objects_hint(found: Callable[..., Any], error: TargetError, args: Sequence[
         tried = {option: _with_objects(value, deep=deep, level=0) for option, value in given.items()}
         try:
             with torch.device("meta"), user_code(f"calling it with {_OBJECT}"):
-                found(*from_option(tried["args"]), **from_option(tried["kwargs"]))
+                found(*make_option_value(tried["args"]), **make_option_value(tried["kwargs"]))
             changed = [f"`{option}: {yaml_line(tried[option])}`" for option in given if tried[option] != given[option]]
         except (TargetError, yaml.YAMLError):
             continue
@@ -165,3 +170,47 @@ def _with_objects(value: Any, *, deep: bool, level: int = 1) -> Any:
         return value
     inner = {name: _with_objects(one, deep=deep, level=level + 1) for name, one in value.items()}
     return {"_target_": _OBJECT, **inner} if level else inner
+
+
+_OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
+
+
+class TooLargeError(BaseException):
+    """A tensor is too large; the user's handlers don't catch this."""
+
+
+class Allocations(TorchFunctionMode):
+    """Ends the block once its tensors have too many elements."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self._most = self._left = most
+        self._counted: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        """Memory by ``id``."""
+
+    @property
+    def used(self) -> float:
+        """How many elements were made."""
+        return self._most - self._left
+
+    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        try:
+            result = func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if _OUT_OF_MEMORY.search(str(error)) and math.isfinite(self._left):
+                raise TooLargeError from error
+            raise
+        if isinstance(result, Tensor) and result.layout is torch.strided and not result.is_meta:
+            self._count(result)
+        return result
+
+    def _count(self, tensor: Tensor) -> None:
+        try:
+            memory = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):  # nested, lazy
+            return
+        if id(memory) not in self._counted:
+            self._counted[id(memory)] = memory
+            self._left -= memory.nbytes() / tensor.element_size()
+            if self._left < 0:
+                raise TooLargeError

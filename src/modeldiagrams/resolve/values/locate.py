@@ -20,7 +20,7 @@ from modeldiagrams.resolve.code.user_code import failure, seeded, user_code
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["described", "described_at", "did_you_mean", "locate"]
+__all__ = ["describe_object", "describe_object_at", "locate", "suggest_name"]
 
 
 def locate(path: str) -> Any:
@@ -63,23 +63,23 @@ def _shadowed(path: str, found: Any, name: str) -> Any:
     return module if is_hidden else found
 
 
-def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
+def suggest_name(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """``; did you mean 'near'?``, or nothing if no known name is near."""
     near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def described(found: Any) -> str:
-    """An object that is not what was expected: ``the int 3``, ``an object of the class mypkg.Options``."""
+def describe_object(found: Any) -> str:
+    """Describe an object that was not expected: ``the int 3``, ``an object of the class mypkg.Options``."""
     if isinstance(found, str | int | float | list | tuple | dict | None):
         return f"the {type(found).__name__} {reprlib.repr(found)}"
     return f"an object of the class {full_name(type(found))}"
 
 
-def described_at(path: str, found: Any) -> str:
-    """The object at a path, which is no model; of a Python module also which models it has."""
+def describe_object_at(path: str, found: Any) -> str:
+    """Describe the object at a path, which is no model; of a Python module, list its models."""
     if not inspect.ismodule(found):
-        return f"{path}, {described(found)}"
+        return f"{path}, {describe_object(found)}"
     models = sorted(
         name
         for name, value in vars(found).items()
@@ -106,7 +106,7 @@ def _module(name: str, path: str = "") -> ModuleType:
         known = [f"{parent}.{near}".lstrip(".") for near in _submodules(sys.modules.get(parent))]
         # a missing package is more often not installed than misspelt
         otherwise = _CLASS_ALONE if error.name == path and name[:1].isupper() else _MISSING_MODULE
-        hint = did_you_mean(error.name, {*known} - {error.name}, 0.85) or otherwise.format(name)
+        hint = suggest_name(error.name, {*known} - {error.name}, 0.85) or otherwise.format(name)
         raise TargetError(f"no module named {error.name!r}{hint}") from error
     except (Exception, SystemExit) as error:
         raise failure(f"importing {name!r}", error) from error
@@ -123,7 +123,7 @@ def _member(owner: Any, path: str, name: str, wanted: str) -> Any:
     submodules = _submodules(owner) if isinstance(owner, ModuleType) else []
     if name in submodules:
         return _module(f"{owner.__name__}.{name}")
-    hint = did_you_mean(name, {*dir(owner), *submodules})
+    hint = suggest_name(name, {*dir(owner), *submodules})
     if not hint and name != wanted and wanted in dir(owner):
         hint = f"; did you mean '{path}.{wanted}'?"
     raise TargetError(f"{kind} {path!r} has no attribute {name!r}{hint}")

@@ -19,11 +19,11 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.values.locate import locate
 
-__all__ = ["from_option"]
+__all__ = ["make_option_value"]
 
 
-def from_option(value: Any) -> Any:
-    """The value of an entry, new for every call, because models write into what they are given.
+def make_option_value(value: Any) -> Any:
+    """Value of an entry, new for every call, because models write into what they are given.
 
     Args:
         value: Plain data, in which maps with ``_target_`` and ``_object_`` stand for objects.
@@ -40,18 +40,20 @@ def from_option(value: Any) -> Any:
         case {"_target_": str(path)}:
             return _made(path, value)
         case dict():
-            return {key: from_option(item) for key, item in value.items()}
+            return {key: make_option_value(item) for key, item in value.items()}
         case list():
-            return [from_option(item) for item in value]
+            return [make_option_value(item) for item in value]
     return value
 
 
 def _made(path: str, entry: dict[str, Any]) -> Any:
     maker = locate(path)
-    args = from_option(entry.get("_args_", []))
+    args = make_option_value(entry.get("_args_", []))
     if not callable(maker) or not isinstance(args, list):
         raise TargetError(f"expected a class or function for `_target_` and a list for `_args_`, got {entry}")
-    kwargs = {key: from_option(item) for key, item in entry.items() if key not in ("_target_", "_args_", "_partial_")}
+    kwargs = {
+        key: make_option_value(item) for key, item in entry.items() if key not in ("_target_", "_args_", "_partial_")
+    }
     if entry.get("_partial_") is True:
         return functools.partial(maker, *args, **kwargs)
     with user_code(f"making a {path}"):

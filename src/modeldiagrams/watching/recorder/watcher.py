@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from torch import Tensor, nn
 
+from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.errors import OptionError
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Moment, Run
 from modeldiagrams.watching.file.writer import Writer
@@ -267,8 +267,8 @@ def _check_log(log: Iterable[str]) -> frozenset[str]:
 def _build_filter(modules: Modules) -> Callable[[str, nn.Module], bool] | None:
     if modules is None or callable(modules):
         return modules
-    patterns = [modules] if isinstance(modules, str) else list(modules)
-    return lambda path, _: any(fnmatchcase(path, pattern) for pattern in patterns)
+    matches = compile_globs([modules] if isinstance(modules, str) else modules)
+    return lambda path, _: bool(matches(path))
 
 
 def _is_compiled(model: nn.Module) -> bool:

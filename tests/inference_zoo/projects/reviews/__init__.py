@@ -1,1 +1,0 @@
-"""A first repository: argparse, and products from a file."""
