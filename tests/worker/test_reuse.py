@@ -77,13 +77,6 @@ def test_failure_in_a_new_process_is_the_models_own(trace, started):
     assert asked(started) == [["A"]]
 
 
-def test_image_without_content_is_an_answer(trace, started):
-    trace("A", GOOD)
-    empty = Traced(graph=b"", image=b"")
-    assert trace("B", empty) == empty
-    assert asked(started) == [["A", "B"]]
-
-
 def test_noticed_side_effects_end_the_process(trace, started):
     trace("A", Traced(graph=GOOD.graph, has_side_effects=True))
     trace("B", GOOD)
