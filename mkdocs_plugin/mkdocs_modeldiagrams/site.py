@@ -13,7 +13,7 @@ from pymdownx.superfences import SuperFencesException  # type: ignore[import-unt
 
 from mkdocs_modeldiagrams.links import render_placeholder
 from modeldiagrams.errors import RenderError
-from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_files, index_entry, shared_files
+from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.markdown.host import FenceHost
 
@@ -77,7 +77,7 @@ class Site(FenceHost):
         if name:
             self.anchors.add(name)
         if diagram.graph is not None:
-            self._entries.append(index_entry(diagram, self._url))
+            self._entries.append(make_entry(diagram, self._url))
 
     def keep(self, urls: AbstractSet[str]) -> None:
         """Keep the diagrams of pages that a dirty build doesn't convert.
@@ -99,10 +99,10 @@ class Site(FenceHost):
         if not diagrams and not self._entries:
             return {}
         try:
-            shared = shared_files(self.settings, self._entries)
+            shared = build_shared_files(self.settings, self._entries)
         except RenderError as error:
             raise PluginError(f"modeldiagrams: {error}") from error
-        return {**shared, **diagram_files(diagrams, self.builder.page_data)}
+        return {**shared, **build_diagram_files(diagrams, self.builder.page_data)}
 
     def assets_url(self) -> str:
         """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""

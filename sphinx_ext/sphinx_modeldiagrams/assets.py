@@ -9,7 +9,7 @@ from sphinx.errors import ExtensionError
 from sphinxcontrib.serializinghtml import SerializingHTMLBuilder
 
 from modeldiagrams.errors import RenderError
-from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_file_names, diagram_files, shared_files
+from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, list_files
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.steps import LONGEST_TOUR
 from sphinx_modeldiagrams.builders import makes_web_pages, page_address
@@ -33,7 +33,7 @@ def write_data(
     if doctree is None or not makes_web_pages(app.builder):
         return
     diagrams = [diagram_of(node, app.env) for node in doctree.findall(model_graph)]
-    _folder(app).write(diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
+    _folder(app).write(build_diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
 
 
 def add_everywhere(
@@ -63,15 +63,15 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     entries = []
     for page, entry in shown:
         made = {"graph": entry["has_graph"], "interactive": entry["interactive"]}
-        names = diagram_file_names(entry["id"], **made)
-        own |= diagram_file_names(entry["id"], **made, steps=LONGEST_TOUR)
+        names = list_files(entry["id"], **made)
+        own |= list_files(entry["id"], **made, steps=LONGEST_TOUR)
         # a diagram in `.. only:: latex` was read but not written
         if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
             listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
             entries.append(listed)
     try:
-        folder.finish(shared_files(settings_of(app.config), entries) if shown else {}, own, is_whole=True)
+        folder.finish(build_shared_files(settings_of(app.config), entries) if shown else {}, own, is_whole=True)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
 

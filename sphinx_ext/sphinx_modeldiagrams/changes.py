@@ -8,7 +8,7 @@ from docutils import nodes
 
 from modeldiagrams.engine.compare.history import TITLES
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import all_changes, model_history
+from modeldiagrams.hosting.changes import read_changes, read_history
 from modeldiagrams.html.difference import list_model_changes
 from modeldiagrams.html.history import render_history_chart
 from sphinx_modeldiagrams.host_directive import HostDirective
@@ -63,7 +63,7 @@ class ModelChangesDirective(_VersionsDirective):
 
     def content_for(self, text: str) -> list[nodes.Node]:
         """Build a paragraph for each model."""
-        found = all_changes(self, text)
+        found = read_changes(self, text)
         return [node for model in list_model_changes(found) for node in _paragraph(model)] + [
             nodes.paragraph("", found.summary())
         ]
@@ -74,7 +74,7 @@ class ModelHistoryDirective(_VersionsDirective):
 
     def content_for(self, text: str) -> list[nodes.Node]:
         """Build a chart for HTML, and a table."""
-        found = model_history(self, text)
+        found = read_history(self, text)
         head: list[nodes.Node] = [nodes.Text(title) for title in TITLES]
         rows = [[*map(nodes.Text, release.cells()), _lines(release.changes())] for release in found.releases]
         spec, table = table_of([head, *rows], numbers=(2, 3))

@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.ext import intersphinx
 
-from modeldiagrams.hosting.host import link_names, module_classes
+from modeldiagrams.hosting.host import list_link_names, list_module_classes
 
 if TYPE_CHECKING:
     from docutils.nodes import Element
@@ -26,8 +26,10 @@ _MARK = "model-graph-class"
 
 def cross_references(diagram: Diagram) -> list[addnodes.pending_xref]:
     """Make one reference for every name under which a class of the diagram may be documented."""
-    classes = module_classes(diagram.graph) if diagram.graph else []
-    return [_make_reference(class_name, target) for class_name in classes for target in link_names(diagram, class_name)]
+    classes = list_module_classes(diagram.graph) if diagram.graph else []
+    return [
+        _make_reference(class_name, target) for class_name in classes for target in list_link_names(diagram, class_name)
+    ]
 
 
 def references(node: model_graph) -> dict[str, nodes.reference]:

@@ -8,10 +8,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
-from modeldiagrams.hosting.documented_classes import names_of, reference_name
-from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
-from modeldiagrams.hosting.parts import placed
-from modeldiagrams.hosting.source_links import imported_packages
+from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
+from modeldiagrams.hosting.host import draw, format_warning, grade_problem, is_left_out
+from modeldiagrams.hosting.parts import number_diagram
+from modeldiagrams.hosting.source_links import list_imported_packages
 from modeldiagrams.html.fragment import figure_classes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import option_help
@@ -82,8 +82,8 @@ class ModelGraphDirective(HostDirective):
     def placed(self, diagram: Diagram) -> Diagram:
         """Number a diagram among those of the page; a requested one replaces one that autodoc added."""
         if self.requested and not self.compares:
-            _withdraw(self.env, self.state.document, names_of(diagram))
-        return placed(diagram, shown_so_far(self.env))
+            _withdraw(self.env, self.state.document, list_names(diagram))
+        return number_diagram(diagram, shown_so_far(self.env))
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Register dependencies of the page and the target of references."""
@@ -96,8 +96,8 @@ class ModelGraphDirective(HostDirective):
         """Report the diagram's problem as the site's settings ask for."""
         if diagram.problem is None:
             return
-        message = describe(diagram.problem)
-        match severity(diagram, self.settings, requested=self.requested):
+        message = format_warning(diagram.problem)
+        match grade_problem(diagram, self.settings, requested=self.requested):
             case "info":
                 self.inform(message)
             case "warning":
@@ -109,7 +109,7 @@ class ModelGraphDirective(HostDirective):
         """Build the diagram's node, with children for Sphinx to resolve and index."""
         node = model_graph.of(diagram, self.env)
         self.set_source_info(node)
-        node["packages"] = imported_packages(diagram)
+        node["packages"] = list_imported_packages(diagram)
         if diagram.graph:
             if not diagram.options.figure.no_links:
                 node += cross_references(diagram)
@@ -141,7 +141,7 @@ class ModelGraphDirective(HostDirective):
             self.options["name"] = options.name
             self.add_name(figure)
         else:
-            figure["ids"].append(make_id(self.env, self.state.document, "model-graph", reference_name(diagram)))
+            figure["ids"].append(make_id(self.env, self.state.document, "model-graph", get_reference_name(diagram)))
             self.state.document.note_explicit_target(figure)
         return figure
 

@@ -14,7 +14,7 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.hosting.host import accepted_problems, prefetch
+from modeldiagrams.hosting.host import list_accepted_problems, prefetch
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import configuration_folder, settings_of
@@ -56,8 +56,8 @@ class ModelDiagramsDomain(Domain):
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 11
+    initial_data: ClassVar[dict[str, Any]] = {"diagrams": {}, "has_calls": False}
+    data_version = 12
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -98,7 +98,7 @@ class ModelDiagramsDomain(Domain):
     def note_diagram(self, diagram: Diagram, location: Location) -> None:
         """Store a diagram of the current document."""
         requested = not location["automatic"]
-        accepted = accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
+        accepted = list_accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
         entry = make_entry(diagram, location, self.diagram_builder, accepted)
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
@@ -221,11 +221,16 @@ def outdated_documents(
 
     These have a failed diagram that may succeed now, a diagram made with another version of torch, a library of the
     model, or this package, or one whose file is missing. A failure that would occur again is only reported again, by
-    `run_models`.
+    `run_models`. All documents are read again once there is a file of recorded calls; later
+    changes of it are those of a dependency.
     """
     domain = domain_of(env)
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
+    had_calls = domain.data["has_calls"]
+    domain.data["has_calls"] = (configuration_folder(env.config) / CALLS).is_file()
+    if domain.data["has_calls"] and not had_calls:
+        return sorted(domain.diagrams)
     return sorted(
         name
         for name, entries in domain.diagrams.items()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypedDict
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING
 from modeldiagrams.engine.problems import forward_problem
-from modeldiagrams.hosting.documented_classes import names_of, reference_name
-from modeldiagrams.hosting.host import UNKNOWN, describe
-from modeldiagrams.hosting.parts import module_fragment
+from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
+from modeldiagrams.hosting.host import UNKNOWN, format_warning
+from modeldiagrams.hosting.parts import link_module
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import is_graph_file
@@ -81,8 +81,8 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
     modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
     return Entry(
         id=diagram.id,
-        model=reference_name(diagram),
-        names=names_of(diagram),
+        model=get_reference_name(diagram),
+        names=list_names(diagram),
         snapshot=diagram.snapshot,
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
@@ -94,7 +94,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         python=python,
         made_with=list(made_with(diagram.libraries, python)),
         failure=failure,
-        warning=(problem.kind, describe(problem)) if problem and failure and is_reported else None,
+        warning=(problem.kind, format_warning(problem)) if problem and failure and is_reported else None,
     )
 
 
@@ -136,12 +136,12 @@ def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
     if not entry["interactive"]:
         return dict.fromkeys(modules, entry["location"]["anchor"] or "")
     index = _index(entry, page)
-    return {module: module_fragment(entry["id"], index, module) for module in modules}
+    return {module: link_module(entry["id"], index, module) for module in modules}
 
 
 def module_anchor(entry: Entry, module: str, page: list[Entry]) -> str:
     """Return the fragment that makes an interactive diagram show a module."""
-    return module_fragment(entry["id"], _index(entry, page), module)
+    return link_module(entry["id"], _index(entry, page), module)
 
 
 def _index(entry: Entry, page: list[Entry]) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from modeldiagrams.hosting.parts import place_of
+from modeldiagrams.hosting.parts import count_earlier
 from modeldiagrams.html.escape import html_text
 from sphinx_modeldiagrams.listing import model_listing
 from sphinx_modeldiagrams.nodes import ANCHOR, diagram_of, document_of, model_graph
@@ -46,7 +46,7 @@ class JoinDocuments(SphinxPostTransform):
             taken[anchor] = None
             for listing in self.document.findall(model_listing):
                 if document_of(listing) == document and listing["anchor"] == diagram.anchor:
-                    _lead(listing, diagram, anchor, place_of(shown, at))
+                    _lead(listing, diagram, anchor, count_earlier(shown, at))
 
     def _ids_in(self, document: str) -> list[nodes.Element]:
         """Return the nodes of one document that have ids."""

@@ -9,7 +9,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.listing import forward_of
+from modeldiagrams.hosting.listing import find_forward
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
@@ -63,7 +63,7 @@ class ReadListings(SphinxTransform):
         """Fill in all listings; called by Sphinx."""
         for node in list(self.document.findall(model_listing)):
             try:
-                listing = forward_of(shown_so_far(self.env), node["target"])
+                listing = find_forward(shown_so_far(self.env), node["target"])
             except ModelDiagramsError as error:
                 warn("ref", f"model-source: {error}", node)
                 node.parent.remove(node)

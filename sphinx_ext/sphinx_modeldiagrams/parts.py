@@ -11,7 +11,7 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part, fragment_of, place_of
+from modeldiagrams.hosting.parts import count_earlier, find_part, link_part
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
@@ -90,8 +90,8 @@ class ResolveParts(SphinxPostTransform):
                 node.parent.replace(node, node.children)
                 continue
             at = next(i for i, diagram in enumerate(shown) if diagram is part.diagram)
-            part = part._replace(place=place_of(shown, at))
-            fragment = fragment_of(part) if is_web_page else None
+            part = part._replace(place=count_earlier(shown, at))
+            fragment = link_part(part) if is_web_page else None
             if fragment is not None:
                 figures[at][LINKED] = [*figures[at].get(LINKED, []), fragment]
             ids = figures[at].parent["ids"]

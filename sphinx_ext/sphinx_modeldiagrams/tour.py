@@ -9,7 +9,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.host import draw, unfound_in_steps
+from modeldiagrams.hosting.host import draw, find_step_problems
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
@@ -77,7 +77,7 @@ class ModelTourDirective(ModelGraphDirective):
         diagram = draw(self, values, "", steps=shows, notes=self.by_pattern(notes))
         diagram = self.placed(diagram)
         self.report(diagram)
-        for index, error in unfound_in_steps(diagram):
+        for index, error in find_step_problems(diagram):
             warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
         figure = self.figure(diagram)
         for index, step in enumerate(steps):

@@ -53,7 +53,7 @@ def test_imported_packages_are_declared():
     assert found == THEIRS
 
 
-def test_what_brings_other_packages_is_declared_and_requires_them():
+def test_extras_require_the_packages_they_need():
     distributions = importlib.metadata.packages_distributions()
     for package, name in BROUGHT.items():
         assert any(Requirement(line).name == name for line in DECLARED)

@@ -21,7 +21,7 @@ MANY = "import time\nimport pytest\n@pytest.mark.parametrize('n', range(300))\nd
 
 
 @pytest.mark.parametrize("how", BAD)
-def test_run_ends_with_the_name(how, tmp_path):
+def test_a_run_ends_with_the_name(how, tmp_path):
     words = re.sub(r"(--timeout) \d+", r"\1 2", WORDS.replace("$(CORES)", "2")).split()
     (tmp_path / "test_bad.py").write_text(BAD[how], "utf-8")
     (tmp_path / "test_many.py").write_text(MANY, "utf-8")

@@ -14,7 +14,7 @@ from browser.axe import violations
 from browser.controls import button, details, loaded, settled, wait_until
 from browser.serving import served
 from browser.versions import write_page
-from modeldiagrams.hosting.code_lines import code_lines
+from modeldiagrams.hosting.code_lines import find_code_lines
 from samples import png, some
 
 TEMPLATE = "https://example.org/blob/{{path:{}}}#L{{line}}"
@@ -49,7 +49,7 @@ def address(press, tmp_path_factory):
     said = press.make(graph, notes={"gated": "A note."}, embed=embed)
     made = msgspec.structs.replace(press.make(graph), sources=(__file__,))
     template = TEMPLATE.format(graph.model.source.partition("/")[0])
-    coded = msgspec.structs.replace(made, source_link=template, code=code_lines(made, template))
+    coded = msgspec.structs.replace(made, source_link=template, code=find_code_lines(made, template))
     folder = tmp_path_factory.mktemp("coded")
     write_page(folder, "coded", coded)
     write_page(folder, "said", msgspec.structs.replace(coded, id="said", picture=said.picture, overlay=said.overlay))

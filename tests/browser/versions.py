@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from browser.pages import HEAD, Builder, Press
-from modeldiagrams.hosting.site_files import diagram_files, index_entry, shared_files
+from modeldiagrams.hosting.site_files import build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.html import fragment as page
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.parsing import parse_options
@@ -75,8 +75,8 @@ def diagram(press: Press, graph: Graph, *, snapshot: str = "pkg.Network", **opti
 
 def write_version(folder: Path, head: str, *diagrams: Diagram) -> None:
     """Write the site of a version: one page, and the files beside it."""
-    entries = [index_entry(made, "index.html") for made in diagrams]
-    files = {**shared_files(Settings(), entries), **diagram_files(diagrams)}
+    entries = [make_entry(made, "index.html") for made in diagrams]
+    files = {**build_shared_files(Settings(), entries), **build_diagram_files(diagrams)}
     assets = folder / "modeldiagrams"
     assets.mkdir(parents=True)
     for name, content in files.items():

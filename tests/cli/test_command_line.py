@@ -114,7 +114,7 @@ def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
     assert "is a graph file" in wrong.stderr
 
 
-def test_times_are_measured_where_they_are_asked_for(run, tmp_path):
+def test_times_are_measured_on_request(run, tmp_path):
     options = ["mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]", "--measure-time", "true"]
     assert run("trace", *options, "-o", tmp_path / "graph.json").exit_code == 0
     graph = modeldiagrams.load(tmp_path / "graph.json")
@@ -241,7 +241,7 @@ def stderr_until(capsys, text: str) -> str:
     return printed
 
 
-def test_log_says_what_takes_long_and_goes_on(capsys, monkeypatch):
+def test_log_names_what_takes_long(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "_EVERY", 0.1)
     with show_progress("a short one"):
         pass
@@ -434,7 +434,7 @@ def test_render_of_a_model_says_to_trace_it_first(run, target):
 
 
 @pytest.mark.parametrize("command", ["trace", "show"])
-def test_graph_file_is_no_model_to_run(run, tmp_path, monkeypatch, command):
+def test_a_graph_file_cannot_be_run(run, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     modeldiagrams.save(small_graph(), tmp_path / "net.json")
     done = run(command, "net.json", "-o", "net.svg" if command == "show" else "other.json")
@@ -444,7 +444,7 @@ def test_graph_file_is_no_model_to_run(run, tmp_path, monkeypatch, command):
     assert "tracing" not in done.stderr
 
 
-def test_nobody_who_reads_the_output_is_no_error(tmp_path):
+def test_a_closed_output_is_no_error(tmp_path):
     modeldiagrams.save(small_graph(), tmp_path / "net.json")
     reader, writer = os.pipe()
     os.close(reader)
@@ -454,7 +454,7 @@ def test_nobody_who_reads_the_output_is_no_error(tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_commands_start_without_what_only_one_of_them_needs():
+def test_commands_only_import_what_they_need():
     code = "import sys, modeldiagrams.cli; sys.exit(','.join({'asyncio', 'torch', 'starlette'} & {*sys.modules}))"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr.strip() == ""

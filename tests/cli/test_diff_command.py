@@ -74,7 +74,7 @@ def test_exit_status_follows_the_level(folder, after, levels):
         ("missing.json", "missing.json: expected a readable graph file"),
     ],
 )
-def test_what_can_not_be_compared_is_one_sentence_and_2(folder, side, problem):
+def test_an_impossible_comparison_is_one_sentence_and_exits_with_2(folder, side, problem):
     for words in ((folder / side, folder / "before.json"), (folder / "before.json", folder / side)):
         done = run(*words, "--fail-on", "any")
         assert done.exit_code == 2
@@ -82,7 +82,7 @@ def test_what_can_not_be_compared_is_one_sentence_and_2(folder, side, problem):
         assert "Traceback" not in done.stderr
 
 
-def test_formats(folder):
+def test_each_format_is_written(folder):
     words = (folder / "before.json", folder / "frozen.json")
     assert json.loads(run(*words, "--format", "json").stdout)["changes"][0]["id"] == "frozen"
     assert "- **detail** 1 change without effect on results" in run(*words, "--format", "markdown").stdout

@@ -128,7 +128,7 @@ def run(folder, command, words):
     )
 
 
-def test_every_command_is_here():
+def test_every_command_has_a_case():
     assert CASES.keys() == {*main.commands}
 
 

@@ -11,7 +11,7 @@ _UNNEEDED = ("jinja2", "py_mini_racer", "modeldiagrams.html", "modeldiagrams.ove
 
 
 @pytest.mark.parametrize("command", ["trace", "schema", "snapshot"])
-def test_commands_import_nothing_that_only_others_need(command):
+def test_no_command_imports_what_only_others_need(command):
     script = (
         "import sys\nfrom modeldiagrams.cli import main\n"
         f"main([{command!r}, '--help'], standalone_mode=False)\n"
@@ -23,7 +23,7 @@ def test_commands_import_nothing_that_only_others_need(command):
     assert not [name for name in loaded if name.startswith(_UNNEEDED)]
 
 
-def test_worker_that_runs_models_imports_nothing_to_draw_pages():
+def test_worker_imports_nothing_that_draws_pages():
     script = "import modeldiagrams.worker.tracing, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     unneeded = ("jinja2", "py_mini_racer", "modeldiagrams.html", "modeldiagrams.engine", "modeldiagrams.worker.drawing")

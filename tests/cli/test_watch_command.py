@@ -105,7 +105,7 @@ def test_no_path_leads_out_of_the_page(server, path):
     assert b"root:" not in body
 
 
-def test_others_are_refused(server):
+def test_other_hosts_are_refused(server):
     assert status(server, "/") == 403
     assert status(server, "/events") == 403
     assert status(server, server.path, Host="evil.example") == 403
@@ -116,7 +116,7 @@ def test_others_are_refused(server):
     assert len(server.path) > 30
 
 
-def test_readers_follow_the_file_and_come_back_where_they_were(server, recording):
+def test_readers_follow_the_file_and_resume_after_a_reload(server, recording):
     with asked(server, f"{server.path}events") as answer:
         assert answer.getheader("Content-Type").startswith("text/event-stream")
         write(recording, 3)
@@ -128,7 +128,7 @@ def test_readers_follow_the_file_and_come_back_where_they_were(server, recording
         assert len(json.loads(event(answer)["data"])[0]["steps"]) == 5
 
 
-def test_slow_and_many_clients_leave_room_for_others(server):
+def test_slow_clients_do_not_block_others(server):
     with ExitStack() as clients:
         for sent in (b"", b"GET ", b"GET / HTTP/1.1\r\nHost: x\r\n", b"\x16\x03\x01\x00garbage\r\n\r\n") * 10:
             client = clients.enter_context(socket.create_connection((server.hostname, server.port), PATIENCE))
@@ -148,7 +148,7 @@ def test_too_long_a_request_is_refused(server):
     assert status(server, server.path) == 200
 
 
-def test_what_is_no_recording_is_an_error(tmp_path):
+def test_a_file_that_is_not_a_recording_is_an_error(tmp_path):
     done = subprocess.run(
         [*COMMAND, tmp_path / "none.mdwatch", "--no-browser"],
         capture_output=True,

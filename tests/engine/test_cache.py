@@ -59,7 +59,7 @@ def test_graph_is_invalid_while_a_source_differs(cache, source):
     assert cache.graph("key") is None
 
 
-def test_graph_has_other_names_while_the_files_that_say_so_are_unchanged(cache, source):
+def test_other_names_are_valid_until_their_files_change(cache, source):
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),)), other_keys=["other"])
     assert cache.graph("other") == cache.graph("key")
     assert cache.has_graph("other")
@@ -69,7 +69,7 @@ def test_graph_has_other_names_while_the_files_that_say_so_are_unchanged(cache, 
     assert not cache.has_graph("other")
 
 
-def test_graph_that_holds_less_replaces_none_that_is_valid(cache, source):
+def test_a_poorer_graph_does_not_replace_a_valid_one(cache, source):
     less = msgspec.structs.replace(small_graph(), status=Status(state="hierarchy"))
     worse = Traced(graph=serialize(less), sources=(str(source),))
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),)))
@@ -200,13 +200,13 @@ def test_trim_removes_the_least_recently_used_entries(cache, tmp_path):
     assert [cache.picture(key, Picture) is not None for key in "abc"] == [True, False, True]
 
 
-def test_data_of_a_page_is_made_once_for_all_that_it_is_made_from(cache):
+def test_page_data_is_made_once_for_the_same_sources(cache):
     made = iter("abc")
     made_from = ([b"1", b"2"], [b"1", b"2"], [b"12", b""], [b"1"])
     assert [cache.page_data(parts, lambda: next(made)) for parts in made_from] == ["a", "a", "b", "c"]
 
 
-def test_data_of_pages_that_is_damaged_is_made_again(cache, tmp_path):
+def test_damaged_page_data_is_made_again(cache, tmp_path):
     assert cache.page_data([b"graph"], lambda: "data") == "data"
     (path,) = (tmp_path / "cache").glob("*.page.json")
     path.write_bytes(path.read_bytes()[:-3])

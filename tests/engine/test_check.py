@@ -125,14 +125,14 @@ def test_exit_status_follows_the_level(site, models, levels):
         (traced(nn.ReLU, size=2), "reservation: the example inputs differ"),
     ],
 )
-def test_what_can_not_be_compared_is_2(site, graph, told):
+def test_an_impossible_comparison_exits_with_2(site, graph, told):
     site.clear()
     site.update({**OLD, "mypkg.Act": graph})
     done = check("--fail-on", "breaking")
     assert (done.exit_code, told in done.stdout) == (2, True), done.output
 
 
-def test_an_unreadable_graph_is_2(tmp_path):
+def test_an_unreadable_graph_exits_with_2(tmp_path):
     (tmp_path / "docs" / FOLDER / "mypkg.Act.json").write_text("[", "utf-8")
     done = check("--fail-on", "none")
     assert done.exit_code == 2
@@ -144,7 +144,7 @@ def git(*words):
     subprocess.run(["git", *identity, *words], check=True, capture_output=True)
 
 
-def test_against_a_revision(tmp_path, monkeypatch):
+def test_compares_with_a_revision(tmp_path, monkeypatch):
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "first")
@@ -186,7 +186,7 @@ def write_site(folder):
         modeldiagrams.save(OLD[names[-1]], folder / f"{id_}.json")
 
 
-def test_against_a_built_site(tmp_path):
+def test_compares_with_a_built_site(tmp_path):
     write_site(tmp_path / "site")
     found = {**ALL, "mypkg.Wide": "new"}
     assert states("--against", "site") == found
@@ -214,7 +214,7 @@ def test_a_foreign_list_of_diagrams_is_located(tmp_path, content):
     assert "index.json: expected a site's list of diagrams" in done.stderr
 
 
-def test_a_graph_file_that_a_page_names_is_not_gone(site, tmp_path):
+def test_a_named_graph_file_is_not_reported_as_gone(site, tmp_path):
     graphs = tmp_path / "docs" / FOLDER
     modeldiagrams.save(OLD["mypkg.Gone"], graphs / "kept.json")
     site |= {f"../{FOLDER}/kept.json": None, "mypkg.Same.json": None}
@@ -228,7 +228,7 @@ def test_an_empty_folder_is_no_version(tmp_path):
     assert (done.exit_code, "empty: expected a folder of graph files, or a built site" in done.stderr) == (2, True)
 
 
-def test_nothing_to_compare(site):
+def test_no_graph_on_either_side_is_an_error(site):
     site.clear()
     assert states() == dict.fromkeys(OLD, "gone")
     assert msgspec.json.decode(check("--format", "json").stdout)["format"] == "modeldiagrams-check"

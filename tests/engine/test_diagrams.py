@@ -22,7 +22,7 @@ from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.problems import in_words
 from modeldiagrams.errors import CommentError, RenderError
 from modeldiagrams.hosting.host import draw
-from modeldiagrams.hosting.site_files import index_entry, shared_files
+from modeldiagrams.hosting.site_files import build_shared_files, make_entry
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
 from modeldiagrams.markdown.host import FenceHost
@@ -168,9 +168,9 @@ def test_site_names_the_snapshot_of_a_diagram(tmp_path, monkeypatch):
     options = [make_options(model="mypkg.Net", inputs=[1, 8], depth=depth) for depth in (1, 2)]
     with DiagramBuilder(None, folder=tmp_path, snapshots=tmp_path / "graphs") as builder:
         diagrams = [builder.build(written) for written in options]
-    entries = [index_entry(diagram, "index.html") for diagram in diagrams]
+    entries = [make_entry(diagram, "index.html") for diagram in diagrams]
     (tmp_path / "modeldiagrams").mkdir()
-    (tmp_path / "modeldiagrams" / "index.json").write_bytes(shared_files(Settings(), entries)["index.json"])
+    (tmp_path / "modeldiagrams" / "index.json").write_bytes(build_shared_files(Settings(), entries)["index.json"])
     (snapshot,) = (tmp_path / "graphs").iterdir()
     assert [kept.names for kept in kept_graphs(str(tmp_path), tmp_path)] == [(snapshot.stem,)] * 2
 
@@ -326,7 +326,7 @@ def test_snapshot_is_used_without_torch(worker, tmp_path, monkeypatch, python):
     assert other.problem.message.startswith("mypkg.Other can't be traced. PyTorch is not installed")
 
 
-def test_class_that_pages_leave_out_has_no_snapshot_and_misses_none(worker, tmp_path, monkeypatch):
+def test_a_left_out_class_needs_no_snapshot(worker, tmp_path, monkeypatch):
     monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
     status = Status(state="hierarchy", notes=("it has no forward",))
     empty = msgspec.structs.replace(
@@ -383,7 +383,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         assert "can't be read" in builder.build(make_options(model="mypkg.Net")).problem.message
 
 
-def test_comments_in_code_are_a_problem_of_authors_only(builder):
+def test_problems_of_comments_are_only_for_authors(builder):
     diagram = with_problem(
         builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
     )
@@ -391,7 +391,7 @@ def test_comments_in_code_are_a_problem_of_authors_only(builder):
     assert diagram.shown_problem is None
 
 
-def test_readers_see_the_problems_that_are_theirs_beside_those_of_authors(builder):
+def test_readers_see_their_own_problems_next_to_those_of_authors(builder):
     made = builder.build(make_options(model="mypkg.Net"))
     comment, failed = CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown"), RenderError("no room")
     for errors in [(comment, failed), (failed, comment), (comment, failed, comment)]:

@@ -63,7 +63,7 @@ def build(project, model="pkg.Net", session=None, cached=True, **options):
 
 
 @pytest.mark.parametrize("is_on_disk", [True, False])
-def test_memory_on_disk_serves_other_objects(tmp_path, is_on_disk):
+def test_failures_are_remembered_on_disk(tmp_path, is_on_disk):
     def memory():
         return FailureMemory(Store(tmp_path) if is_on_disk else None)
 
@@ -86,7 +86,7 @@ def test_failure_is_remembered_until_a_source_changes(project, runs, answer):
     assert runs == ["pkg.Net"] * 2
 
 
-def test_stopped_model_is_run_again_by_the_next_process_only(project, runs):
+def test_a_stopped_model_is_only_run_again_by_the_next_process(project, runs):
     runs.answer = TIMEOUT
     session = Session()
     for _ in range(2):
@@ -166,7 +166,7 @@ def test_processes_go_on_from_build_to_build(project, runs):
     assert runs == ["pkg.Net", "pkg.Other"]
 
 
-def test_for_many_failures_folders_are_looked_at_once(tmp_path, monkeypatch):
+def test_folders_are_read_once_for_many_failures(tmp_path, monkeypatch):
     looks = []
     monkeypatch.setattr(
         failures, "importable_names_digest", lambda folders, python: str(looks.append([*folders]) or python)

@@ -85,7 +85,7 @@ def states(history):
     return {release.version: release.state for release in history.releases}
 
 
-def test_each_release_is_compared_with_the_one_before_that_has_a_graph(repository):
+def test_each_release_is_compared_with_the_previous_graph(repository):
     history = history_of(repository.graph)
     assert states(history) == STATES
     found = {release.version: release for release in history.releases}
@@ -97,7 +97,7 @@ def test_each_release_is_compared_with_the_one_before_that_has_a_graph(repositor
     assert found["v2.0"].changes() == ["notable: op gelu replaced by relu at (model)"]
 
 
-def test_since_leaves_out_what_does_not_contain_it(repository):
+def test_since_leaves_out_releases_without_the_revision(repository):
     assert states(history_of(repository.graph, "v1.10")) == {
         "v1.10": "first",
         "v1.11": "failed",
@@ -106,7 +106,7 @@ def test_since_leaves_out_what_does_not_contain_it(repository):
     }
 
 
-def test_other_branches_do_not_count_and_tags_of_one_date_have_the_order_of_numbers(tmp_path):
+def test_other_branches_are_ignored_and_tags_of_one_date_sort_by_number(tmp_path):
     repository = Repository(tmp_path)
     for version in ("v1.9", "v1.10"):
         repository.release(version, small_graph())
@@ -117,7 +117,7 @@ def test_other_branches_do_not_count_and_tags_of_one_date_have_the_order_of_numb
     assert list(states(history_of(repository.graph))) == ["v1.9", "v1.10"]
 
 
-def test_what_no_tag_has_yet_is_unreleased(tmp_path):
+def test_changes_after_the_last_tag_are_unreleased(tmp_path):
     repository = Repository(tmp_path)
     repository.release("v1.0", small_graph())
     assert list(states(history_of(repository.graph))) == ["v1.0"]
@@ -133,7 +133,7 @@ def test_a_graph_that_the_last_tag_lacks_is_unreleased(tmp_path):
     assert states(history_of(repository.graph)) == {"v1.0": "first", "v1.1": "missing", UNRELEASED: "same"}
 
 
-def test_branch_with_the_name_of_a_tag(tmp_path):
+def test_a_branch_may_have_the_name_of_a_tag(tmp_path):
     repository = Repository(tmp_path)
     repository.release("v1.0", small_graph())
     save(changed_graph(), repository.graph)
@@ -149,12 +149,12 @@ def test_branch_with_the_name_of_a_tag(tmp_path):
         ("--format=x", "--format=x: expected a git revision"),
     ],
 )
-def test_bad_revision(repository, since, problem):
+def test_an_unknown_revision_is_an_error(repository, since, problem):
     with pytest.raises(ModelDiagramsError, match=problem):
         history_of(repository.graph, since)
 
 
-def test_no_tags_no_graph_no_repository(tmp_path, repository):
+def test_missing_tags_graphs_and_repositories_are_errors(tmp_path, repository):
     with pytest.raises(ModelDiagramsError, match=r"other\.json: expected this file in a git tag"):
         history_of(repository.graph.with_name("other.json"))
     with pytest.raises(ModelDiagramsError, match="HEAD: expected a git revision: not a git repository"):
@@ -170,7 +170,7 @@ def test_no_tags_no_graph_no_repository(tmp_path, repository):
         history_of(empty.graph)
 
 
-def test_command_line(repository):
+def test_the_command_prints_the_history(repository):
     def run(*words):
         return CliRunner().invoke(main, ["history", *map(str, words)])
 
@@ -192,7 +192,7 @@ def test_command_line(repository):
     )
 
 
-def test_a_model_called_in_several_ways(repository):
+def test_each_call_of_a_model_has_its_history(repository):
     folder = repository.graph.parent
     for name in ("mypkg.Two-00000000", "mypkg.Two-11111111"):
         save(small_graph(), folder / f"{name}.json")

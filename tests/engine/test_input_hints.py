@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from modeldiagrams.engine.problems import forward_problem, in_words
-from modeldiagrams.resolve.values.tensors import make_inputs
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import trace
 
 INTEGERS = {"shape": [2, 3], "dtype": "int64"}
@@ -95,7 +95,7 @@ def said(model, inputs):
         (Half, [2, 4], "is float32, expected float64", {"features": {"shape": [2, 4], "dtype": "float64"}}),
     ],
 )
-def test_option_that_the_message_shows_can_be_pasted(model, inputs, fault, pasted):
+def test_the_option_in_the_message_can_be_pasted(model, inputs, fault, pasted):
     text = said(model(), inputs)
     assert fault in text
     shown = re.fullmatch(r".*: write `inputs: (.*)`", text)
@@ -148,7 +148,7 @@ def test_entry_of_one_of_several_inputs_is_shown(model, inputs, shown, pasted):
         (Classified, [[2, 5], [2]]),
     ],
 )
-def test_no_input_is_blamed_for_what_the_model_made_of_it(model, inputs):
+def test_no_input_is_blamed_for_a_tensor_of_the_model(model, inputs):
     text = said(model(), inputs)
     assert text.startswith("the forward pass of mypkg.Net raised ")
     assert "write `" not in text
@@ -163,7 +163,7 @@ def test_overloads_that_were_not_called_are_left_out():
     assert text.endswith("conv2d() received an invalid combination of arguments - got (Tensor, str)")
 
 
-def test_what_the_model_itself_says_is_shown_whole():
+def test_the_models_own_message_is_shown_in_full():
     class Strict(nn.Module):
         def forward(self, x, options):
             raise TypeError(f"got {x.ndim} dimensions, but expected (B, C, H, W); no dict of {len(options)} helps")

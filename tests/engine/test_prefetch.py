@@ -40,14 +40,14 @@ def builder(tmp_path):
         yield builder
 
 
-def test_models_run_at_the_same_time(builder, monkeypatch):
+def test_models_run_in_parallel(builder, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
     together = threading.Barrier(3, timeout=120)
     monkeypatch.setattr(Worker, "trace", lambda *_: (together.wait() and None) or Traced(graph=GRAPH))
     builder.prefetch([make_options(model=f"pkg.Net{number}") for number in range(3)])
 
 
-def test_each_model_runs_once_and_is_at_hand_with_what_it_printed(builder, runs):
+def test_each_model_runs_once_and_keeps_its_output(builder, runs):
     wanted = [make_options(model=f"pkg.{name}", depth=depth) for name in ("Net", "Bad", "Other") for depth in (1, 2)]
     builder.prefetch(wanted)
     assert sorted(runs) == ["pkg.Bad", "pkg.Net", "pkg.Other"]
@@ -66,7 +66,7 @@ def test_models_are_announced_in_the_order_of_their_pages(builder, runs):
     assert sorted(runs) == sorted(announced)
 
 
-def test_models_of_tours_run_ahead_too(builder, runs):
+def test_models_of_tours_are_prefetched(builder, runs):
     steps = "   .. tour-step:: One\n\n      Prose: of a step.\n"
     blocks = "/// model-tour | pkg.Other\n    inputs: [1, 4]\n\n//// tour-step | One\nProse.\n////\n///"
     prefetch(builder, Settings(), [f".. model-tour:: pkg.Net\n   :depth: 0\n\n{steps}", blocks])
@@ -74,7 +74,7 @@ def test_models_of_tours_run_ahead_too(builder, runs):
 
 
 @pytest.mark.parametrize("name", ["Net", "Bad"])
-def test_what_is_known_is_not_run(builder, runs, name):
+def test_known_models_are_not_run(builder, runs, name):
     builder.build(make_options(model=f"pkg.{name}"))
     builder.prefetch([make_options(model=f"pkg.{name}")])
     assert len(runs) == 1

@@ -14,7 +14,7 @@ PROBLEM = Problem(
 )
 
 
-def test_problem_is_told_with_frames_output_and_remark():
+def test_problem_shows_frames_output_and_remark():
     assert in_words(PROBLEM).splitlines() == [
         "tracing mypkg.Net ended",
         "  mypkg/a.py:1 in call",
@@ -30,7 +30,7 @@ def test_message_alone_is_one_line():
     assert in_words(Problem(kind="model", message=" no such model\n")) == "no such model"
 
 
-def test_long_problem_keeps_the_beginning_of_its_message_and_the_end_of_all_else():
+def test_a_long_problem_keeps_the_start_of_its_message_and_the_end_of_the_rest():
     long = Problem(
         kind="worker",
         message="m" * 100_000,

@@ -54,7 +54,7 @@ def test_published_schema_is_current_and_fits_our_pages(update_golden, tmp_path)
     assert (written["format"], written["version"]) == ("modeldiagrams-recording-page", "1.0")
 
 
-def test_a_recording_of_another_model_names_ids_of_both(tmp_path):
+def test_a_recording_of_another_model_is_explained_with_ids_of_both(tmp_path):
     write(tmp_path / "run.mdwatch", "conv1", "conv2", "a", "b", "c", "d")
     problem = recorded(diagram("run.mdwatch"), tmp_path, None).problem
     assert problem.kind == "option"
@@ -72,7 +72,7 @@ def test_ids_that_only_some_nodes_lack_are_no_problem(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "words"), [("none.mdwatch", "can be read"), ("net.mdwatch", "begins with")])
-def test_what_is_no_recording_is_a_problem_that_names_the_file_as_written(tmp_path, name, words):
+def test_a_file_that_is_not_a_recording_is_named_as_written(tmp_path, name, words):
     (tmp_path / "net.mdwatch").write_text("no recording")
     problem = recorded(diagram(name), tmp_path, None).problem
     assert problem.kind == "option"
@@ -103,7 +103,7 @@ def test_diagrams_with_and_without_a_recording_have_different_files():
 
 
 @pytest.mark.parametrize("option", [{"recording": "run.mdwatch"}, {"fade": "[fc]"}, {"notes": "{fc: A note.}"}])
-def test_what_changed_has_no_training_and_nothing_of_an_author(tmp_path, option):
+def test_a_comparison_has_no_training_and_no_notes(tmp_path, option):
     save(GRAPH, tmp_path / "net.json")
     options = parse_options({"model": "net.json", "before": "net.json", **option})
     with DiagramBuilder(None, folder=tmp_path) as builder:
@@ -111,7 +111,7 @@ def test_what_changed_has_no_training_and_nothing_of_an_author(tmp_path, option)
     assert f"option `{next(iter(option))}`: belongs to `model-graph`" in problem.message
 
 
-def test_a_file_of_its_own_brings_what_shows_a_recording(tmp_path):
+def test_a_single_file_contains_the_script_for_recordings(tmp_path):
     file = write(tmp_path / "run.mdwatch", "embed")
     with_it, without = to_html(GRAPH, recording=file), to_html(GRAPH)
     assert '"recording.js"' in with_it
@@ -122,7 +122,7 @@ def test_a_file_of_its_own_brings_what_shows_a_recording(tmp_path):
         to_html(GRAPH, recording=write(tmp_path / "other.mdwatch", "conv"))
 
 
-def test_a_reduced_recording_keeps_the_anomalies_that_were_found_in_the_whole_one(tmp_path):
+def test_a_reduced_recording_keeps_the_anomalies_of_the_whole_one(tmp_path):
     moments = [Moment(step=step, last=step + 1, rows={Key("embed", "activation"): Row(count=9)}) for step in (0, 2)]
     found = [Anomaly(step=3, kind="dead", node="embed", what="activation", text="dead")]
     Recording([Run(step=0)], moments, [], found).save(tmp_path / "run.mdwatch")

@@ -23,11 +23,11 @@ FOLDER = Path("docs")
     ("version", "revision"),
     [("v1.2", "v1.2"), ("main", "main"), ("git:main", "main"), ("git:release.next", "release.next")],
 )
-def test_revisions_have_the_models_snapshot(version, revision):
+def test_a_revision_has_the_models_snapshot(version, revision):
     assert side_of(version, "pkg.Net", SNAPSHOT, FOLDER) == f"git:{revision}:model-graphs/pkg.Net.json"
 
 
-def test_snapshots_may_lie_beside_the_pages():
+def test_snapshots_may_be_next_to_the_pages():
     """As with MkDocs, whose pages have a folder of their own."""
     assert side_of("v1.2", "pkg.Net", SNAPSHOT, Path("docs/pages")) == "git:v1.2:../model-graphs/pkg.Net.json"
 
@@ -36,7 +36,7 @@ def test_dotted_path_is_a_model():
     assert side_of("pkg.Old", "pkg.Net", SNAPSHOT, FOLDER) is None
 
 
-def test_site_says_where_it_has_the_models_graph(monkeypatch):
+def test_the_sites_index_names_the_models_graph(monkeypatch):
     """A diagram's file is named by its view options, too."""
     listed = {"id": "pkg.Net-84e7b4ea", "model": "pkg.Net", "snapshots": ["pkg.Net"], "pages": []}
     monkeypatch.setattr(versions, "download", lambda _: msgspec.json.encode({"diagrams": [listed]}))
@@ -51,7 +51,7 @@ def git(folder, *words):
     subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
 
 
-def test_folder_of_a_revision_is_no_graph(tmp_path):
+def test_a_folder_of_a_revision_is_not_a_graph(tmp_path):
     save(small_graph(), tmp_path / "graphs" / "net.json")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
@@ -61,7 +61,7 @@ def test_folder_of_a_revision_is_no_graph(tmp_path):
         graph_of("git:HEAD:graphs", no_model, tmp_path)
 
 
-def test_git_that_waits_is_told(tmp_path, monkeypatch):
+def test_a_git_command_that_hangs_is_an_error(tmp_path, monkeypatch):
     def wait(_command, *, stdin=None, timeout=None, **_):
         raise subprocess.TimeoutExpired("git", timeout) if stdin == subprocess.DEVNULL else AssertionError(stdin)
 
@@ -71,7 +71,7 @@ def test_git_that_waits_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("address", ["http://localhost:abc/net.json", "http://localhost:1/a net.json"])
-def test_address_that_is_none_is_told(address):
+def test_an_invalid_address_is_an_error(address):
     with pytest.raises(ModelDiagramsError, match="expected a graph file at this address"):
         graph_of(address, no_model)
 

@@ -58,7 +58,7 @@ def test_report_lists_written_missing_and_stale_snapshots(site):
     assert taken.stale[0].exists()
 
 
-def test_moved_lines_and_other_versions_leave_a_snapshot_alone(site):
+def test_moved_lines_and_other_versions_do_not_change_a_snapshot(site):
     kept = site / FOLDER / "good.json"
     moved = msgspec.structs.replace(
         small_graph(),
@@ -81,7 +81,7 @@ def with_time(nanoseconds):
     return msgspec.structs.replace(graph, nodes=tuple(nodes))
 
 
-def test_another_time_leaves_a_snapshot_alone_and_the_first_is_written(tmp_path):
+def test_times_are_written_once_and_do_not_change_a_snapshot(tmp_path):
     path = tmp_path / "net.json"
     written = [snapshots._update(path, graph) for graph in (small_graph(), with_time(5), with_time(7), small_graph())]
     assert written == ["written", "written", "unchanged", "written"]
@@ -114,7 +114,7 @@ LESS = {
         (None, "partial", "partial"),
     ],
 )
-def test_graph_that_holds_less_replaces_none_that_holds_more_unless_accepted(tmp_path, old, new, became):
+def test_a_poorer_graph_only_replaces_a_richer_one_if_accepted(tmp_path, old, new, became):
     path = tmp_path / "net.json"
     before = b""
     if old:
@@ -128,7 +128,7 @@ def test_graph_that_holds_less_replaces_none_that_holds_more_unless_accepted(tmp
 
 
 @pytest.mark.parametrize("flags", [[], ["--accept"]])
-def test_command_names_graphs_that_hold_less_and_replaces_them_if_accepted(site, flags):
+def test_the_command_names_poorer_graphs_and_writes_them_if_accepted(site, flags):
     kept = site / FOLDER / "bad.json"
     save(small_graph(), kept)
     before = kept.read_bytes()
@@ -150,7 +150,7 @@ def test_a_stale_snapshot_is_reported_once(tmp_path):
     assert kept.compare("net", with_time(3)) is None  # the same change
 
 
-def test_what_pages_leave_out_is_neither_missing_nor_kept(site):
+def test_left_out_models_are_neither_missing_nor_kept(site):
     kept = Snapshots(site / FOLDER)
     path = kept.path("old").absolute()
     report = f"wanted {path}\nleft-out {path}\n"
@@ -175,7 +175,7 @@ def test_command_prints_the_report_and_exits_with_1(site):
     assert "dead.json was not written, because its model could not be traced" in done.stderr
 
 
-def test_all_graphs_are_stale_without_any_mention(site):
+def test_graphs_are_stale_if_no_page_mentions_them(site):
     assert [path.name for path in snapshots._read_report("", site / FOLDER).stale] == [
         "by hand.json",
         "dead.json",

@@ -9,7 +9,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.hosting.code_lines import code_lines
+from modeldiagrams.hosting.code_lines import find_code_lines
 from option_helpers import make_options
 
 CODE = '''\
@@ -67,7 +67,7 @@ def code_at(tmp_path, *lines, templates="https://x.org/{path:mypkg}#L{line}", te
     graph = msgspec.structs.replace(graph, nodes=tuple(nodes))
     sources = (str(tmp_path / "mypkg/net.py"),)
     diagram = Diagram(id="a", options=make_options(model="a.A"), graph=graph, sources=sources)
-    return code_lines(diagram, templates)
+    return find_code_lines(diagram, templates)
 
 
 @pytest.mark.parametrize(
@@ -90,21 +90,21 @@ def code_at(tmp_path, *lines, templates="https://x.org/{path:mypkg}#L{line}", te
         ),
     ],
 )
-def test_statements_are_whole_but_for_what_they_hold(tmp_path, on, shown):
+def test_blocks_show_their_head_and_other_statements_are_whole(tmp_path, on, shown):
     line = line_of(on)
     assert code_at(tmp_path, line) == {f"mypkg/net.py:{line}": tuple(shown)}
 
 
-def test_a_class_without_a_forward_of_its_own_shows_none(tmp_path):
+def test_a_class_without_its_own_forward_shows_no_code(tmp_path):
     assert code_at(tmp_path, line_of("class Child")) == {}
 
 
-def test_a_line_that_the_file_does_not_have_any_more_shows_nothing(tmp_path):
+def test_a_line_that_no_longer_exists_shows_nothing(tmp_path):
     assert code_at(tmp_path, 900) == {}
 
 
 @pytest.mark.parametrize("templates", ["https://x.org/{path:other}#L{line}", ""])
-def test_code_that_the_site_does_not_link_to_stays_where_it_is(tmp_path, templates):
+def test_code_that_the_site_does_not_link_to_is_not_shown(tmp_path, templates):
     assert code_at(tmp_path, line_of("return y"), templates=templates) == {}
 
 
@@ -115,5 +115,5 @@ def test_long_code_is_cut(tmp_path):
     assert found["mypkg/net.py:23"] == (f"y = '{'a' * 195}…",)
 
 
-def test_a_file_that_is_no_python_any_more_has_no_lines(tmp_path):
+def test_a_file_that_is_no_longer_python_shows_nothing(tmp_path):
     assert code_at(tmp_path, 1, text=textwrap.dedent("return = 3")) == {}

@@ -12,7 +12,7 @@ from sphinx.ext.autodoc.mock import mock
 from graphs import small_graph
 from mkdocs_modeldiagrams import griffe_extension
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.hosting.documented_classes import is_module, is_selected, names_of
+from modeldiagrams.hosting.documented_classes import is_module, is_selected, list_names
 from option_helpers import make_options
 from sphinx_modeldiagrams import autodoc
 
@@ -98,4 +98,4 @@ def test_names_of_a_diagram_are_those_of_its_class(model, defined, own_names, ex
     graph = small_graph()
     graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, class_=defined))
     diagram = Diagram(id="net", options=make_options(model=model), graph=graph, own_names=own_names)
-    assert names_of(diagram) == expected
+    assert list_names(diagram) == expected

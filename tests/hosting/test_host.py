@@ -11,7 +11,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
-from modeldiagrams.hosting.host import describe, draw, is_left_out, severity, unfound_in_steps
+from modeldiagrams.hosting.host import draw, find_step_problems, format_warning, grade_problem, is_left_out
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.options.parsing import parse_options
@@ -37,12 +37,12 @@ def failed(kind: str, graph=None, **options) -> Diagram:
         (failed("forward"), "warn", False, "warning"),
     ],
 )
-def test_severity_follows_setting_option_and_request(diagram, on_error, requested, expected):
-    assert severity(diagram, Settings(on_error=on_error), requested=requested) == expected
+def test_grade_depends_on_setting_option_and_request(diagram, on_error, requested, expected):
+    assert grade_problem(diagram, Settings(on_error=on_error), requested=requested) == expected
 
 
 def test_diagram_without_problem_is_not_reported():
-    assert severity(Diagram(id="a", options=parse_options({"model": "a.A"})), Settings()) is None
+    assert grade_problem(Diagram(id="a", options=parse_options({"model": "a.A"})), Settings()) is None
 
 
 @pytest.mark.parametrize(
@@ -59,18 +59,18 @@ def test_only_automatic_diagrams_with_nothing_to_show_are_left_out(diagram, requ
     assert is_left_out(diagram, requested=requested) == expected
 
 
-def test_description_indents_user_frames():
+def test_warning_indents_user_frames():
     problem = Problem(kind="forward", message="bad\nshape\n", frames=("a.py:3 in forward",))
-    assert describe(problem) == "model-graph: bad\n  shape\n  a.py:3 in forward"
+    assert format_warning(problem) == "model-graph: bad\n  shape\n  a.py:3 in forward"
 
 
-def test_diagram_with_a_wrong_option_keeps_its_figure_but_not_what_changes_references():
+def test_a_wrong_option_keeps_the_figure():
     values = {"model": "a.A", "depht": 1, "caption": "Net", "width": "9px", "no-index": True, "nowarn": True}
     figure = draw(SimpleNamespace(settings=Settings()), values, "").options.figure
     assert (figure.caption, figure.width, figure.no_index, figure.nowarn) == ("Net", "9px", False, False)
 
 
-def test_graph_file_whose_name_no_file_can_have_is_a_wrong_option():
+def test_an_impossible_file_name_is_a_wrong_option():
     host = SimpleNamespace(settings=Settings(), graph_file=lambda path: str(Path(path).resolve()))
     assert draw(host, {}, r'model: "\ud800.json"').problem.kind == "option"
 
@@ -83,11 +83,11 @@ def test_graph_file_whose_name_no_file_can_have_is_a_wrong_option():
         ({"focus": ["fc"], "lens": "flops"}, None),
     ],
 )
-def test_a_step_that_cannot_be_shown_is_told(tmp_path, step, message):
+def test_a_step_that_cannot_be_shown_is_reported(tmp_path, step, message):
     save(small_graph(), tmp_path / "net.json")
     with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as builder:
         diagram = draw(FenceHost(builder), {"model": "net.json"}, "", steps=[step])
         assert diagram.problem is None
-        found = [(index, str(error)) for index, error in unfound_in_steps(diagram)]
+        found = [(index, str(error)) for index, error in find_step_problems(diagram)]
     assert [index for index, _ in found] == ([0] if message else [])
     assert all(message in text for _, text in found), found

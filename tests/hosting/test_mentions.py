@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modeldiagrams.hosting.mentions import mentions
+from modeldiagrams.hosting.mentions import find_mentions
 
 RST = """
 Title
@@ -126,5 +126,5 @@ Prose: of a step.
     ],
     ids=["rst", "markdown", "empty", "end of a directive", "end of a fence"],
 )
-def test_options_and_bodies_are_those_of_the_host(text, expected):
-    assert list(mentions(text)) == expected
+def test_mentions_have_the_options_and_bodies_that_hosts_read(text, expected):
+    assert list(find_mentions(text)) == expected

@@ -31,12 +31,12 @@ def shown():
         ("/The_head[]", ("/The_head[]",), 1),
     ],
 )
-def test_patterns_are_those_of_groups_whose_names_are_known_too(shown, pattern, ids, place):
+def test_patterns_and_names_of_groups_find_parts(shown, pattern, ids, place):
     part = find_part(shown, pattern)
     assert part.ids == ids
     assert part.diagram is shown[place]
 
 
-def test_what_is_no_part_is_an_error(shown):
+def test_an_unknown_part_is_an_error(shown):
     with pytest.raises(ModelDiagramsError, match=r"no module matches 'fcc'; did you mean 'fc'\?"):
         find_part(shown, "fcc")

@@ -10,11 +10,11 @@ from graphs import small_graph
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.hosting.site_files import (
     IndexEntry,
-    diagram_file_names,
-    diagram_files,
-    index_entry,
+    build_diagram_files,
+    build_shared_files,
+    list_files,
+    make_entry,
     parse_index,
-    shared_files,
 )
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.settings import Settings, parse_settings
@@ -36,14 +36,14 @@ def test_static_site_shares_no_script():
     settings = parse_settings(
         {"static_only": True, "css_variables": {"--mg-line": "red"}, "defaults": {"palette": {"loss": "#b00"}}}
     )
-    files = shared_files(settings, [])
+    files = build_shared_files(settings, [])
     assert sorted(files) == ["index.json", "model-graph.css"]
     assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-hue-loss:#bb0000;--mg-line:red;}\n")
-    assert "model-graph.js" in shared_files(Settings(), [])
+    assert "model-graph.js" in build_shared_files(Settings(), [])
 
 
 def test_index_is_sorted_and_without_duplicates():
-    content = shared_files(Settings(), [entry("b.B"), entry("a.A"), entry("b.B")])["index.json"]
+    content = build_shared_files(Settings(), [entry("b.B"), entry("a.A"), entry("b.B")])["index.json"]
     index = json.loads(content)
     assert index["format"] == "modeldiagrams-index"
     assert [item["id"] for item in index["diagrams"]] == ["a.A", "b.B"]
@@ -53,7 +53,7 @@ def test_index_is_sorted_and_without_duplicates():
 def test_index_has_each_id_once_with_all_pages():
     """As for a site in several languages, or two names of one class."""
     french = IndexEntry(id="a.A", model="a.models.A", page="fr/a.A.html#a", snapshot="a.models.A")
-    content = shared_files(Settings(), [french, entry("a.A"), entry("b.B")])["index.json"]
+    content = build_shared_files(Settings(), [french, entry("a.A"), entry("b.B")])["index.json"]
     assert json.loads(content)["diagrams"] == [
         {"id": "a.A", "model": "a.A", "snapshots": ["a.A", "a.models.A"], "pages": ["a.A.html#a", "fr/a.A.html#a"]},
         {"id": "b.B", "model": "b.B", "snapshots": ["b.B"], "pages": ["b.B.html#a"]},
@@ -68,14 +68,14 @@ def test_index_of_another_version_is_not_read(content):
 
 
 def test_index_entry_names_the_anchor():
-    assert index_entry(diagram("a.A", name="net"), "guide/").page == "guide/#net"
-    assert index_entry(diagram("a.A"), "guide/").page == "guide/"
+    assert make_entry(diagram("a.A", name="net"), "guide/").page == "guide/#net"
+    assert make_entry(diagram("a.A"), "guide/").page == "guide/"
 
 
 def test_diagram_has_a_graph_and_if_interactive_data():
     failed = Diagram(id="c.C", options=make_options(model="c.C"))
-    files = diagram_files([diagram("a.A"), diagram("b.B", static=True), failed])
-    assert set(files) == diagram_file_names("a.A") | diagram_file_names("b.B", interactive=False)
+    files = build_diagram_files([diagram("a.A"), diagram("b.B", static=True), failed])
+    assert set(files) == list_files("a.A") | list_files("b.B", interactive=False)
     assert json.loads(files["a.A.json"])["format"] == "modeldiagrams"
 
 
@@ -83,8 +83,10 @@ def test_diagram_has_a_graph_and_if_interactive_data():
 def folder(tmp_path) -> SiteFolder:
     """As a build left it that showed two diagrams, with a file of the author's own."""
     folder = SiteFolder(tmp_path / "modeldiagrams")
-    folder.write(diagram_files([diagram("a.A"), diagram("b.B")]))
-    folder.finish(shared_files(Settings(), [entry("a.A"), entry("b.B")]), ["a.A.js", "a.A.json", "b.B.js", "b.B.json"])
+    folder.write(build_diagram_files([diagram("a.A"), diagram("b.B")]))
+    folder.finish(
+        build_shared_files(Settings(), [entry("a.A"), entry("b.B")]), ["a.A.js", "a.A.json", "b.B.js", "b.B.json"]
+    )
     folder.write({"own.json": b"{}"})
     return folder
 
@@ -94,16 +96,16 @@ def names(folder: SiteFolder) -> set[str]:
 
 
 def test_finish_removes_files_of_diagrams_that_are_gone_or_static(folder):
-    folder.finish(shared_files(Settings(), [entry("a.A")]), ["a.A.json"])
+    folder.finish(build_shared_files(Settings(), [entry("a.A")]), ["a.A.json"])
     assert {name for name in names(folder) if name.startswith(("a.", "b."))} == {"a.A.json"}
     assert "model-graph.js" in folder
     assert folder.entries() == [entry("a.A")]
 
 
-def test_finish_of_a_whole_site_removes_the_data_of_what_changed_which_no_index_names(folder):
-    difference = diagram_files([diagram("c.C")])["c.C.js"]
+def test_finish_of_a_whole_site_removes_data_of_old_comparisons(folder):
+    difference = build_diagram_files([diagram("c.C")])["c.C.js"]
     folder.write({"c.C.js": difference, "own.js": b"// an author's"})
-    shared = shared_files(Settings(), [entry("a.A"), entry("b.B")])
+    shared = build_shared_files(Settings(), [entry("a.A"), entry("b.B")])
     own = ["a.A.js", "a.A.json", "b.B.js", "b.B.json"]
     folder.finish(shared, own)
     assert "c.C.js" in folder
@@ -114,7 +116,7 @@ def test_finish_of_a_whole_site_removes_the_data_of_what_changed_which_no_index_
     assert {"own.js", "own.json", *own, *shared} == names(folder)
 
 
-def test_finish_removes_the_viewer_with_the_last_diagram_and_no_file_of_the_author(folder):
+def test_finish_removes_the_viewer_with_the_last_diagram_but_keeps_files_of_authors(folder):
     folder.finish({}, [])
     assert names(folder) == {"own.json"}
 
@@ -128,7 +130,7 @@ def test_finish_removes_an_empty_folder(folder):
 def test_finish_removes_nothing_outside_the_folder(folder):
     outside = folder.path.parent / "page.json"
     outside.write_text("{}")
-    folder.write({"index.json": shared_files(Settings(), [entry("../page")])["index.json"]})
+    folder.write({"index.json": build_shared_files(Settings(), [entry("../page")])["index.json"]})
     folder.finish({}, [])
     assert outside.is_file()
 

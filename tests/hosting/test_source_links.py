@@ -7,7 +7,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.hosting.source_links import imported_packages, url_templates
+from modeldiagrams.hosting.source_links import build_url_templates, list_imported_packages
 from modeldiagrams.options.settings import parse_settings
 from option_helpers import make_options
 
@@ -55,13 +55,13 @@ def diagram(*files, installed=()):
 )
 def test_templates_follow_the_settings(values, template, repository):
     made = diagram((repository / "src", "mypkg/net.py"), installed=["torch/nn/modules/linear.py"])
-    assert url_templates(parse_settings(values), made, repository / "docs") == template
-    assert imported_packages(made) == ["mypkg"]
+    assert build_url_templates(parse_settings(values), made, repository / "docs") == template
+    assert list_imported_packages(made) == ["mypkg"]
 
 
 def test_each_package_has_its_folder_in_the_repository(repository):
     made = diagram((repository / "src", "mypkg/net.py"), (repository / "packages" / "heads", "heads/head.py"))
-    assert url_templates(parse_settings({"repository_url": GITHUB}), made, repository / "docs") == (
+    assert build_url_templates(parse_settings({"repository_url": GITHUB}), made, repository / "docs") == (
         f"{BLOB}/packages/heads/{{path:heads}}{LINE} {BLOB}/src/{{path:mypkg}}{LINE}"
     )
 
@@ -71,14 +71,14 @@ def test_installed_package_is_found_in_the_repository(repository):
     (repository / "build" / "lib" / "built" / "net.py").touch()
     made = diagram(installed=["mypkg/net.py", "torch/nn/modules/linear.py", "built/net.py"])
     settings = parse_settings({"repository_url": GITHUB})
-    assert url_templates(settings, made, repository / "docs") == f"{BLOB}/src/{{path:mypkg}}{LINE}"
-    assert imported_packages(made) == []
+    assert build_url_templates(settings, made, repository / "docs") == f"{BLOB}/src/{{path:mypkg}}{LINE}"
+    assert list_imported_packages(made) == []
 
 
 def test_package_of_another_repository_uses_its_own_url(repository):
     made = diagram((repository / "src", "mypkg/net.py"), installed=["timm/models/vit.py"])
     both = {"mypkg": GITHUB, "timm": "https://github.com/huggingface/pytorch-image-models"}
-    assert url_templates(parse_settings({"repository_url": both}), made, repository) == (
+    assert build_url_templates(parse_settings({"repository_url": both}), made, repository) == (
         f"https://github.com/huggingface/pytorch-image-models/blob/HEAD/{{path:timm}}{LINE}"
         f" {BLOB}/src/{{path:mypkg}}{LINE}"
     )
@@ -87,11 +87,14 @@ def test_package_of_another_repository_uses_its_own_url(repository):
 def test_single_file_module_is_set_by_its_name(repository):
     made = diagram((repository, "net.py"))
     expected = "https://x.org/{path:net.py}"
-    assert url_templates(parse_settings({"source_link": {"net": "https://x.org/{path}"}}), made, repository) == expected
-    assert url_templates(parse_settings({"source_link": "https://x.org/{path}"}), made, repository) == expected
+    assert (
+        build_url_templates(parse_settings({"source_link": {"net": "https://x.org/{path}"}}), made, repository)
+        == expected
+    )
+    assert build_url_templates(parse_settings({"source_link": "https://x.org/{path}"}), made, repository) == expected
 
 
 def test_without_a_repository_paths_are_import_paths(tmp_path):
     made = diagram((tmp_path, "mypkg/net.py"), installed=["timm/models/vit.py"])
     settings = parse_settings({"repository_url": GITHUB})
-    assert url_templates(settings, made, tmp_path / "docs") == f"{BLOB}/{{path:mypkg}}{LINE}"
+    assert build_url_templates(settings, made, tmp_path / "docs") == f"{BLOB}/{{path:mypkg}}{LINE}"

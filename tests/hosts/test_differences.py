@@ -57,7 +57,7 @@ def site(build_site, tmp_path_factory):
     return build_site({**pages, **{name: [body] for name, body in BAD.items()}}, snapshots=str(folder / "now"))
 
 
-def test_list_and_picture_lead_to_each_other(site):
+def test_list_and_picture_link_to_each_other(site):
     page = site.page("index")
     assert "Since <em>then</em>." in page
     found = re.search(r'<li id="what-changed-change-0"><a class="mg-mark" href="#(.*?)".*?>(.)</a>', page)
@@ -68,7 +68,7 @@ def test_list_and_picture_lead_to_each_other(site):
     assert "mg-problem" not in page
 
 
-def test_it_is_no_diagram_of_the_site(site):
+def test_a_comparison_is_not_listed_as_a_diagram(site):
     assert not (site.data / "changed.json").exists()
     assert "changed.json" not in (site.data / "index.json").read_text("utf-8")
 
@@ -84,7 +84,7 @@ def test_the_picture_is_interactive(site):
     assert "model-graph.js" in page
 
 
-def test_nothing_changed_is_said_without_a_picture(site):
+def test_no_change_is_a_sentence_without_a_picture(site):
     assert "no change" in site.page("again")
     assert "<svg" not in site.page("again")
 

@@ -44,7 +44,7 @@ def _text(line):
     return html.unescape(re.sub(r"<[^>]+>", "", line)).strip()
 
 
-def test_lines_know_the_nodes_that_they_made(site):
+def test_lines_link_to_the_nodes_they_make(site):
     model, block = listings(site.page("index"))
     calls = ["blocks.0", "blocks.1"]
     assert [ids for _, ids in model] == [[], calls, calls, []]
@@ -54,7 +54,7 @@ def test_lines_know_the_nodes_that_they_made(site):
     assert len(block[1][1]) == 3
 
 
-def test_listings_stand_above_their_diagram_and_below_it(site):
+def test_listings_work_above_and_below_their_diagram(site):
     page = site.page("above")
     block, model = listings(page)
     assert [block, model] == listings(site.page("index"))[::-1]
@@ -64,7 +64,7 @@ def test_listings_stand_above_their_diagram_and_below_it(site):
 
 
 @pytest.mark.parametrize("name", ["index", "still"])
-def test_without_script_lines_lead_to_the_picture(site, name):
+def test_lines_link_to_the_picture_without_a_script(site, name):
     page = site.page(name)
     fragments = set(re.findall(r'<a class="mg-line" href="#([^"]+)"', page))
     assert len(fragments) == 1
@@ -72,7 +72,7 @@ def test_without_script_lines_lead_to_the_picture(site, name):
     assert at < page.index("<model-graph")
 
 
-def test_the_page_brings_the_script(site):
+def test_the_page_loads_the_script(site):
     assert "modeldiagrams/prose.js" in site.page("index")
     assert "prose.js" not in site.page("still")
 
@@ -84,5 +84,5 @@ def test_the_page_brings_the_script(site):
         ("nothing", "model-source: expected a diagram on this page, which has none"),
     ],
 )
-def test_what_has_no_code_here_is_a_located_warning(site, name, message):
+def test_missing_code_is_a_located_warning(site, name, message):
     assert re.search(rf"{name}\.\w+:\d+: .*{re.escape(message)}", site.log), site.log

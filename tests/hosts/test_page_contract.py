@@ -73,7 +73,7 @@ def test_static_diagram_beside_another_has_no_data(site):
     assert page.count("<model-graph graph=") == 1
 
 
-def test_what_an_author_says_is_in_the_picture_and_below_it(site):
+def test_notes_are_in_the_picture_and_below_it(site):
     page = site.page("said")
     svg = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
     assert re.findall(r'class="mg-name"[^>]*>([^<]*)<', svg) == ["x", "Projection", "output"]
@@ -154,7 +154,7 @@ def test_static_site_carries_no_script(build_site):
     assert css.endswith("\nmodel-graph{--mg-line:var(--edge);}\n")
 
 
-def test_site_defaults_hold_where_a_diagram_says_nothing(build_site):
+def test_site_defaults_apply_unless_a_diagram_overrides_them(build_site):
     site = build_site({"index": [NET, f"{NET}\nalign: left\nno-index: true"]}, defaults={"align": "right"})
     assert re.findall(r'class="mg-align-(\w+)"', site.page("index")) == ["right", "left"]
 
@@ -196,7 +196,7 @@ def test_raise_ends_the_build_and_says_where(build_site, host):
     assert "Traceback (most" not in site.log
 
 
-def test_next_build_takes_what_pages_say_of_a_graph_from_the_cache(build_site, tmp_path):
+def test_next_build_takes_page_data_from_the_cache(build_site, tmp_path):
     cache = tmp_path / "cache"
     first = build_site({"index": [NET]}, cache_dir=str(cache))
     (kept,) = cache.glob("*.page.json")

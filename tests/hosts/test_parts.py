@@ -38,25 +38,25 @@ def links(page):
     return [{name: html.unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', text)} for text in found]
 
 
-def test_words_name_the_nodes_that_they_light(site):
+def test_words_highlight_their_nodes(site):
     page = site.page("index")
     assert [json.loads(link["data-mg-nodes"]) for link in links(page)] == [["fc"], ["/relu"]]
     assert all(f'graph="{link["data-mg-graph"]}"' in page for link in links(page))
 
 
 @pytest.mark.parametrize("name", ["index", "still", "unlisted"])
-def test_without_script_they_lead_to_the_picture(site, name):
+def test_words_link_to_the_picture_without_a_script(site, name):
     page = site.page(name)
     assert len(links(page)) == 2
     for link in links(page):
         assert f'id="{link["href"].removeprefix("#")}"' in page
 
 
-def test_the_address_of_a_module_is_one_that_the_widget_follows(site):
+def test_the_widget_follows_links_to_modules(site):
     assert links(site.page("index"))[0]["href"].endswith("?at=fc")
 
 
-def test_pages_that_need_it_bring_the_script_once(site):
+def test_pages_load_the_script_once_if_needed(site):
     assert site.page("index").count("prose.js") == 1
     assert "prose.js" not in site.page("plain")
     assert "prose.js" not in site.page("still")
@@ -70,7 +70,7 @@ def test_pages_that_need_it_bring_the_script_once(site):
         ("no-such-model", "expected a diagram of other.json on this page, which has net.json"),
     ],
 )
-def test_what_a_page_does_not_show_is_a_warning_and_plain_text(site, name, message):
+def test_an_unknown_part_is_a_warning_and_plain_text(site, name, message):
     assert re.search(rf"{name}\.\w+.*{re.escape(message)}", site.log), site.log
     assert links(site.page(name)) == []
     assert not site.has_failed

@@ -69,21 +69,21 @@ def test_unknown_option_suggests_the_one_meant(site):
         "; the input `x` is int64, expected float32: write `inputs: {x: [1, 4]}`",
     ],
 )
-def test_problem_says_what_to_write(said, site):
+def test_problem_says_how_to_fix_it(said, site):
     assert said in site.log
 
 
-def test_colours_belong_to_the_site(site):
+def test_a_palette_in_a_diagram_is_an_error(site):
     assert "option `palette`: belongs to the whole site: write it in the setting `defaults`" in site.log
 
 
-def test_pattern_of_nothing_suggests_the_nearest_name(site):
+def test_pattern_without_a_match_suggests_the_nearest_name(site):
     assert "option `hide`: nothing matches 'rleu'; did you mean 'relu'?" in site.log
     assert "Text" in site.page("noted")
     assert 'data-id="input:x"' not in site.page("hidden")
 
 
-def test_figure_stays_where_an_option_is_wrong(site):
+def test_figure_stays_if_an_option_is_wrong(site):
     page = site.page("option")
     assert 'id="anchored"' in page
     assert "Here" in page

@@ -24,7 +24,7 @@ def site(build_site):
 
 
 @pytest.mark.parametrize("name", ["shown", "still"])
-def test_findings_and_figures_stand_as_text(site, name):
+def test_findings_and_numbers_are_text(site, name):
     (run,) = re.findall(r'<div class="mg-recorded-run">(.*?)</div>\s*</div>', site.page(name), re.DOTALL)
     told = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", run)).split())
     assert told.startswith("Training: run.mdwatch Step 20, fc : NaN in the output")
@@ -32,7 +32,7 @@ def test_findings_and_figures_stand_as_text(site, name):
     assert re.search(r"fc output .* 4 1\.5 2\.5", told), "max, mean and root mean square of the last step"
 
 
-def test_several_recordings_stand_below_each_other(site):
+def test_several_recordings_follow_each_other(site):
     assert site.page("twice").count('class="mg-recorded-run"') == 2
 
 
@@ -55,6 +55,6 @@ def test_a_page_without_recording_has_none(site):
         ("broken", "option `recording`: map.png: expected a recording, which begins with 'mdwatch1'"),
     ],
 )
-def test_a_file_that_is_no_recording_is_a_located_warning_beside_the_picture(site, name, message):
+def test_a_file_that_is_not_a_recording_is_a_located_warning(site, name, message):
     assert re.search(rf"{name}\.\w+:\d+: .*{re.escape(message)}", site.log), site.log
     assert "<model-graph" in site.page(name)

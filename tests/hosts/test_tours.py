@@ -95,14 +95,14 @@ def test_parts_come_in_the_same_order(page):
     assert re.search(r'class="mg-tour mg-live[ "]', page)
 
 
-def test_prose_and_titles_are_in_the_markup_of_the_page(page):
+def test_prose_and_titles_are_converted_like_the_page(page):
     assert "<strong>prose</strong>" in page
     assert re.search(r"<strong>The <em>whole</em></strong>", page)
     assert re.search(r"<li>\s*(<p>)?one", page)
     assert re.search(r"A <em>net</em>\.", page)
 
 
-def test_notes_stand_below_the_picture(page):
+def test_notes_are_below_the_picture(page):
     listed = re.search(r'<ol class="[^"]*mg-notes[^>]*>(.*?)</ol>', page, re.DOTALL)
     assert re.findall(r'<li id="([^"]*)">\s*<p>(.*?)</p>', listed[1]) == [
         ("walk-note-1", "Of an <em>option</em>."),
@@ -112,13 +112,13 @@ def test_notes_stand_below_the_picture(page):
     assert "own" not in page[page.index("mg-steps") :]
 
 
-def test_a_note_keeps_that_of_the_code_on_the_same_node(site):
+def test_a_note_does_not_replace_that_of_the_code(site):
     listed = re.search(r'<ol class="[^"]*mg-notes[^>]*>(.*?)</ol>', site.page("cued"), re.DOTALL)
     notes = re.findall(r"<p>(.*?)</p>", listed[1])
     assert notes == ["A <em>note</em> of its own.", "Says something of a layer."]
 
 
-def test_each_step_has_a_small_picture_beside_the_page(page, site):
+def test_each_step_has_a_picture_file(page, site):
     images = re.findall(r'<img class="mg-step-picture" src="(?:\.\./)*modeldiagrams/([^"]+)"[^>]* alt="([^"]*)"', page)
     assert [alt for _, alt in images] == ["Net, step 1: The whole", "Net, step 2: A layer"]
     pictures = [(site.data / name).read_text() for name, _ in images]
@@ -130,7 +130,7 @@ def test_steps_have_anchors(page):
     assert re.findall(r'id="([\w.-]+-step-\d)"', page) == ["walk-step-1", "walk-step-2"]
 
 
-def test_the_page_brings_the_script_of_tours_and_only_once_the_data(page, site):
+def test_the_page_loads_the_script_of_tours_and_the_data_once(page, site):
     assert re.findall(r'src="[^"]*modeldiagrams/(prose|model-graph)\.js"', page) == ["model-graph", "prose"]
     assert "prose.js" not in site.page("plain")
     assert (site.data / "prose.js").is_file()

@@ -43,7 +43,7 @@ def test_harmful_model_is_reported_in_a_sentence_with_its_line(make, fresh, name
 
 
 @pytest.mark.parametrize("name", ["Forks", "Prints", "StartsThreads", "ChangesDirectory", "PatchesTorch", "Leaks"])
-def test_model_that_runs_is_drawn_whatever_else_it_does(make, fresh, name):
+def test_a_running_model_is_drawn_whatever_else_it_does(make, fresh, name):
     made = make(f"hostile.{name}", memory=8)
     assert made.problem is None
     assert made.picture is not None

@@ -79,7 +79,7 @@ def test_command_draws_with_one_core_no_home_no_locale_and_no_network(folder):
 @pytest.mark.parametrize(
     ("machine", "message"), [(little_address_space, SPACE), (full_disk, "[Errno 27] File too large")]
 )
-def test_command_that_can_not_draw_says_so_in_one_sentence(folder, machine, message):
+def test_a_command_that_cannot_draw_says_so_in_one_sentence(folder, machine, message):
     done = run(folder, machine, "modeldiagrams", "render", "residual.json", "-o", "net.svg")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
     assert not (folder / "net.svg").exists()

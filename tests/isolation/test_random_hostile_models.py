@@ -5,6 +5,6 @@ from __future__ import annotations
 from isolation.random_models import SECRET, check
 
 
-def test_nobody_notices_hostile_models(tmp_path, monkeypatch):
+def test_hostile_models_do_not_affect_others(tmp_path, monkeypatch):
     monkeypatch.setenv(*SECRET)
     check(tmp_path, range(4))

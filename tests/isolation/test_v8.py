@@ -138,7 +138,7 @@ def run(script, *program):
     + [(case, ("isolation/refused_calls.py", "pkey_alloc")) for case in WITHOUT_KEYS],
     ids=[*CASES, *(f"{case}, without keys" for case in WITHOUT_KEYS)],
 )
-def test_process_draws_and_ends(case, program):
+def test_a_process_draws_and_exits(case, program):
     body, pictures = CASES[case]
     ended = run(f"{FIRST}{textwrap.dedent(body)}\nprint(len(done))", *program)
     assert (ended.returncode, ended.stdout.split()[-1:]) == (0, [str(pictures)]), ended.stderr

@@ -15,7 +15,7 @@ from markdown.extensions import Extension
 
 from graphs import small_graph
 from modeldiagrams.engine.builder import DiagramBuilder
-from modeldiagrams.hosting.site_files import diagram_files
+from modeldiagrams.hosting.site_files import build_diagram_files
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.host import FenceHost
@@ -168,7 +168,7 @@ def test_fence_imports_no_documentation_tool_and_no_torch():
 def test_static_diagram_of_the_same_id_keeps_the_interactive_ones_files(host):
     text = "```model-graph\nnet.json\n```\n\n```model-graph\n{model: net.json, static: true}\n```"
     markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
-    assert {name.rpartition(".")[2] for name in diagram_files(host.diagrams.values())} == {"js", "json"}
+    assert {name.rpartition(".")[2] for name in build_diagram_files(host.diagrams.values())} == {"js", "json"}
 
 
 class Pieces(Extension):

@@ -62,7 +62,7 @@ def test_fence_names_file_and_line_of_the_field(classes):
     )
 
 
-def test_class_without_docstring_gets_a_fence_and_still_has_none(classes):
+def test_a_class_without_a_docstring_gets_a_fence(classes):
     assert (
         fence(classes["Net"]) == '```model-graph-if-possible docstring="pkg/__init__.py:5"\n{"model": "pkg.Net"}\n```'
     )

@@ -26,7 +26,7 @@ def test_fence_works_beside_other_fence_extensions(extras, build, tmp_path, site
     assert "<model-graph" in (tmp_path / "out" / "index.html").read_text("utf-8")
 
 
-def test_fence_that_another_extension_took_warns(build, tmp_path):
+def test_a_fence_that_another_extension_converts_is_a_warning(build, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "index.md").write_text("# Title\n\n```model-graph\nnet.json\n```\n")
     extensions = "[pymdownx.superfences, markdown.extensions.extra]"

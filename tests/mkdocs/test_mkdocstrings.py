@@ -54,13 +54,13 @@ def test_modules_have_diagrams_and_other_classes_have_none(sections):
 
 
 @pytest.mark.parametrize("page", ["api", "again"])
-def test_no_id_is_there_twice(html, page):
+def test_ids_are_unique(html, page):
     ids = re.findall(r'<[a-z][^>]* id="([^"]*)"', (html / page / "index.html").read_text("utf-8"))
     assert "zoopkg.Block" in ids or page == "again"
     assert sorted(ids) == sorted({*ids})
 
 
-def test_class_without_docstring_has_a_diagram_where_it_is_shown(sections, html):
+def test_a_class_without_a_docstring_has_a_diagram(sections, html):
     assert "Bare" not in sections
     _, part = (html / "again" / "index.html").read_text("utf-8").split('id="zoopkg.Bare"', 1)
     assert "<model-graph" in part

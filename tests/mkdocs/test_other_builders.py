@@ -163,7 +163,7 @@ def test_zensical_leaves_no_file_in_the_work_tree(zensical, source):
     assert changes(source) == ""
 
 
-def test_zensicals_autorefs_link_classes(zensical, source):
+def test_zensical_links_classes_with_autorefs(zensical, source):
     (source / "mkdocs.yml").write_text(f"{WITH_EXTENSION}plugins: [autorefs]\n")
     index = source / "docs" / "index.md"
     index.write_text(f"{INDEX}\n## Linear {{#torch.nn.Linear}}\n")

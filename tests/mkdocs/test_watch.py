@@ -43,7 +43,7 @@ def wants_rebuild(server: LiveReloadServer) -> bool:
         return server._rebuild_cond.wait_for(lambda: server._want_rebuild, timeout=PATIENCE)
 
 
-def test_new_module_beside_the_configuration_starts_a_build(server, watch, tmp_path):
+def test_a_new_module_next_to_the_configuration_starts_a_build(server, watch, tmp_path):
     watch.update([missing("later.Net")], tmp_path)
     assert [ref.is_recursive for ref in server._watch_refs.values()] == [False]
     server.observer.start()
@@ -81,7 +81,7 @@ def test_sources_of_a_failed_model_are_watched(server, watch, tmp_path):
 
 
 @pytest.mark.parametrize(("command", "expected"), [("serve", "renew"), ("build", "close"), ("gh-deploy", "close")])
-def test_only_serve_renews_the_tracing_process(command, expected):
+def test_only_serve_restarts_the_tracing_process(command, expected):
     told = []
     builder = SimpleNamespace(renew=lambda: told.append("renew"), close=lambda: told.append("close"))
     plugin = ModelDiagramsPlugin()

@@ -152,7 +152,7 @@ def test_wrong_options_say_what_is_expected(values: dict[str, Any], option: str,
     assert str(caught.value).encode(), "terminals and pages are UTF-8"
 
 
-def test_what_belongs_elsewhere_is_there():
+def test_each_option_is_in_its_struct():
     groups = {field.name for field in msgspec.structs.fields(Limits)}
     assert {field.name for field in msgspec.structs.fields(Settings)} - groups == SITE
     commands = [main.get_command(click.Context(main), name) for name in ("trace", "show")]
@@ -216,7 +216,7 @@ def test_line_breaks_in_names_stay_on_one_line():
         ("align", "Left", "left", "left"),
     ],
 )
-def test_what_was_meant_can_be_pasted(option, value, pasted, means):
+def test_suggestions_can_be_pasted(option, value, pasted, means):
     with pytest.raises(OptionError) as error:
         parse_option(option, value)
     assert f"; did you mean {pasted}?" in str(error.value)
@@ -249,14 +249,14 @@ def test_depth_without_a_limit_is_another_option(value):
 @pytest.mark.parametrize(
     ("option", "value"), [("timeout", "soon"), ("timeout", "5 apples"), ("fit", "a5"), ("depth", 5000)]
 )
-def test_nothing_is_proposed_where_nothing_is_near(option, value):
+def test_no_suggestion_if_nothing_is_similar(option, value):
     with pytest.raises(OptionError) as error:
         parse_option(option, value)
     assert "did you mean" not in str(error.value)
     assert "expand all" not in str(error.value)
 
 
-def test_what_the_author_wrote_is_known_beside_the_values_of_the_site():
+def test_the_authors_options_and_those_of_the_site_are_told_apart():
     values, site = {"model": "a.B", "depth": 1}, {"depth": 3, "no-links": True, "timeout": 5}
     options = parse_options(values, site)
     assert (options.view.depth, options.figure.no_links, options.limits.timeout) == (1, True, 5)

@@ -16,18 +16,18 @@ def test_error_names_patterns_and_the_nearest_module():
     assert f"no module matches '{PATH}x', '[a-z]*'; did you mean '{PATH}'?" in str(error)
 
 
-def test_all_is_a_pattern_that_matches_all():
+def test_all_matches_everything():
     error = Unmatched(option="expand", patterns=("all",)).error(small_graph())
     assert "did you mean '*'" in str(error)
     assert small_graph().module_calls("*")
 
 
 @pytest.mark.parametrize(("option", "patterns"), [("collapse", ("all",)), ("part", ("all",)), ("expand", ("a", "all"))])
-def test_all_is_a_name_where_it_cannot_be_meant(option, patterns):
+def test_all_can_also_be_a_name(option, patterns):
     assert "'*'" not in str(Unmatched(option=option, patterns=patterns).error(small_graph()))
 
 
-def test_error_explains_patterns_where_no_module_is_near():
+def test_error_explains_patterns_if_no_module_is_similar():
     assert "write a path" in str(Unmatched(option="collapse", patterns=("§§§",)).error(small_graph()))
 
 
@@ -41,6 +41,6 @@ def test_error_explains_patterns_where_no_module_is_near():
         ({"direction": "LR"}, None, ()),
     ],
 )
-def test_the_first_option_with_patterns_that_match_nothing(view, option, patterns):
+def test_the_first_option_without_a_match_is_reported(view, option, patterns):
     found = find_unmatched(small_graph(), View(**view), ["Group"])
     assert (found.option, found.patterns) == (option, patterns) if found else option is None

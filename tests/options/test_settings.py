@@ -58,7 +58,7 @@ def test_every_setting_is_documented() -> None:
     assert all(text.endswith(".") for text in helps.values())
 
 
-def test_a_palette_is_css_variables_where_the_site_writes_no_others() -> None:
+def test_a_palette_becomes_css_variables_unless_the_site_sets_them() -> None:
     css, palette = {"--mg-hue-loss": "var(--x)"}, {"loss": "#b00", "linear": "#00b"}
     settings = parse_settings({"defaults": {"palette": palette}, "css_variables": css})
     assert settings.variables == {"--mg-hue-loss": "var(--x)", "--mg-hue-linear": "#0000bb"}

@@ -144,7 +144,7 @@ def test_graphs_lie_beside_the_test_file(runs):
     assert len(each) == 4
 
 
-def test_what_was_written_is_told_at_the_end(runs):
+def test_written_files_are_listed_at_the_end(runs):
     written = re.findall(r"^architecture written: (.*)$", runs.first, re.MULTILINE)
     assert written == sorted(f"tests/architectures/test_net/{name}" for name in runs.graphs)
     assert "architecture written" not in runs.later
@@ -173,11 +173,11 @@ def test_the_difference_is_the_message(runs):
         ("TestNames.test_none", "TestNames::test_none checks several models: give each check a name"),
     ],
 )
-def test_what_can_not_be_compared_says_why(runs, test, problem):
+def test_an_impossible_comparison_says_why(runs, test, problem):
     assert problem in message(runs.later, test)
 
 
-def test_what_has_not_changed_passes(runs):
+def test_an_unchanged_model_passes(runs):
     failed = set(re.findall(r"^FAILED tests/test_net.py::(\S+)", runs.later, re.MULTILINE))
     assert failed == {
         "TestNames::test_none",
@@ -185,7 +185,7 @@ def test_what_has_not_changed_passes(runs):
     }
 
 
-def test_runs_that_do_not_use_it_import_nothing(tmp_path):
+def test_runs_without_the_fixture_import_nothing(tmp_path):
     (tmp_path / "test_lone.py").write_text(LONE, "utf-8")
     report = run(tmp_path)
     assert "1 passed" in report, report

@@ -31,7 +31,7 @@ def brightness(colour: tuple[float, ...]) -> float:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_contrasts_are_those_of_pictures(theme) -> None:
+def test_colours_have_enough_contrast(theme) -> None:
     flat = Flat(theme=theme, outlines=False)
     svg = render(small_graph(), View(palette={"linear": COLOUR}), flat=flat).svg
     (page,), (ink,), (share, *_) = (each.findall(svg) for each in (PAGE, INK, DETAIL))

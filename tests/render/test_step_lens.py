@@ -50,18 +50,18 @@ def test_amounts_have_tints_and_a_scale(lens) -> None:
     assert ".mg-amount-5" in with_style(step, VIEW, Authored()).svg
 
 
-def test_flat_pictures_have_them_too() -> None:
+def test_flat_pictures_have_the_lens_too() -> None:
     assert "#d9722e" in drawn("parameters", Flat()).svg
     assert "#d9722e" not in drawn(None, Flat()).svg
 
 
-def test_others_are_as_before() -> None:
+def test_steps_without_a_lens_do_not_change() -> None:
     picture = drawn(None)
     assert "mg-amount" not in with_style(picture.steps[0], VIEW, Authored()).svg
     assert picture.steps[0].svg == picture.svg
 
 
-def test_times_have_tints_where_there_are_any() -> None:
+def test_measured_times_have_tints() -> None:
     graph = modeldiagrams.trace(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), (torch.zeros(1, 8),), measure_time=True)
     (step,) = render(graph, VIEW, beside=Authored(steps=(Step(lens="time"),))).steps
     assert step.lens == "time"

@@ -44,7 +44,7 @@ def as_steps_and_words_find(graph, wanted, overlay=None):
 
 
 @pytest.mark.parametrize("file", GRAPHS, ids=lambda file: file.stem)
-def test_steps_find_what_words_find(file):
+def test_steps_and_words_find_the_same_nodes(file):
     graph = modeldiagrams.load(file)
     for pattern, step, ids in as_steps_and_words_find(graph, patterns(graph)):
         assert (step.unfound is None) == bool(ids), pattern
@@ -52,7 +52,7 @@ def test_steps_find_what_words_find(file):
         assert set(step.lit) <= set(ids), pattern
 
 
-def test_a_group_that_is_called_like_a_class_is_meant():
+def test_a_group_comes_before_a_class_of_the_same_name():
     graph = modeldiagrams.load(Path(__file__).parents[1] / "golden" / "residual.json")
     overlay = modeldiagrams.annotate(graph, "fc, relu", group="Linear")
     (group,) = overlay.groups

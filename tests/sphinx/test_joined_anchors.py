@@ -3,7 +3,7 @@
 from sphinx_modeldiagrams.joined import free_anchor
 
 
-def test_documents_of_similar_names_have_anchors_of_their_own():
+def test_documents_with_similar_names_have_different_anchors():
     taken = {"Net": None}
     for document in ("a/b", "a-b", "a b"):
         taken[free_anchor("Net", document, taken)] = None

@@ -154,7 +154,7 @@ def test_every_documented_module_has_its_diagram(sites):
     assert re.search(r'id="nets.Net">.*How wide.*graph="nets.Net"', page, re.DOTALL)
 
 
-def test_patterns_select_classes_and_fields_request_anyway(sites):
+def test_patterns_select_classes_and_fields_always_request_a_diagram(sites):
     out = sites('modeldiagrams_autodoc = ["*.N*"]', page=".. automodule:: nets\n   :members:\n")
     names = [name.partition("-")[0] for name in diagrams((out / "page.html").read_text("utf-8"))]
     assert names == ["nets.Chosen", "nets.Net", "nets.make_net"]
@@ -231,7 +231,7 @@ def test_class_under_two_names_is_one_diagram(make_site, build, tmp_path):
     assert len({names[name].uri for name in names}) == 1
 
 
-def test_page_shows_a_class_once_as_its_author_does_wherever_that_is(make_site, build, tmp_path):
+def test_the_authors_diagram_replaces_the_automatic_one(make_site, build, tmp_path):
     """As if autodoc had added nothing; on another page, it does. Pages are read by several processes."""
     net, other = (f".. autoclass:: shapes.models.{name}\n   :no-index:\n" for name in ("Classifier", "Other"))
     own = ".. model-graph:: shapes.Classifier\n   :no-index:\n"

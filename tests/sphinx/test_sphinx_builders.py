@@ -107,7 +107,7 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
     assert r"\DeclareUnicodeCharacter{2212}" in text
 
 
-def test_words_of_a_book_lead_to_the_picture_of_their_own_page(built):
+def test_words_of_a_book_link_to_the_picture_on_their_page(built):
     out, _ = built
     text = (out / "latex" / "fixture.tex").read_text("utf-8")
     links = re.findall(r"Look at {\\hyperref\[\\detokenize{(.*?)}\]", text)
@@ -116,7 +116,7 @@ def test_words_of_a_book_lead_to_the_picture_of_their_own_page(built):
     assert [labels.count(link) for link in links] == [1, 1]
 
 
-def test_words_of_an_info_file_lead_to_the_picture(built):
+def test_words_of_an_info_file_link_to_the_picture(built):
     out, _ = built
     text = (out / "texinfo" / "fixture.texi").read_text("utf-8")
     links = re.findall(r"Look at @ref{([^,}]*)", text)
@@ -124,7 +124,7 @@ def test_words_of_an_info_file_lead_to_the_picture(built):
 
 
 @pytest.mark.parametrize("page", ["index", "guide/deep"])
-def test_words_of_an_epub_lead_to_the_picture_and_bring_no_script(built, page):
+def test_words_of_an_epub_link_to_the_picture_without_a_script(built, page):
     out, _ = built
     with zipfile.ZipFile(next((out / "epub").glob("*.epub"))) as book:
         text = book.read(f"{page}.xhtml").decode()
@@ -135,7 +135,7 @@ def test_words_of_an_epub_lead_to_the_picture_and_bring_no_script(built, page):
     assert "prose.js" not in text
 
 
-def test_notes_stand_below_the_diagram_in_every_builder(built):
+def test_notes_are_below_the_diagram_in_every_builder(built):
     out, _ = built
     text = (out / "text" / "guide" / "deep.txt").read_text("utf-8")
     assert "fc  Linear (shown as “Projection”, note 2)" in text
@@ -210,7 +210,7 @@ Behind.
 """
 
 
-def test_epub_is_well_formed_whatever_diagrams_say(make_site, build, tmp_path):
+def test_epub_is_well_formed_with_any_text(make_site, build, tmp_path):
     source = make_site(index=NOTED, conf='version = "1"\ncopyright = "nobody"\nepub_show_urls = "no"')
     save_guessed(source / "guessed.json")
     result = build(source, tmp_path / "out", "-b", "epub")
@@ -236,7 +236,7 @@ def test_manual_pages_have_no_requests_in_their_text(make_site, build, tmp_path)
     assert "\n.sp\nAnother one.\n" in page
 
 
-def test_assumed_answers_are_told_in_builders_without_web_pages(make_site, build, tmp_path):
+def test_assumptions_are_shown_by_builders_without_html(make_site, build, tmp_path):
     source = make_site(index=".. model-graph:: guessed.json\n")
     save_guessed(source / "guessed.json")
     result = build(source, tmp_path / "out", "-b", "text", "-W")

@@ -86,7 +86,7 @@ def test_linkcode_resolves_the_sites_own_classes_only(linked):
     assert "x.org/torch" not in linked
 
 
-def test_documented_package_has_source_links_though_it_is_installed(make_site, build, tmp_path):
+def test_an_installed_package_has_source_links(make_site, build, tmp_path):
     conf = """
 extensions.append("sphinx.ext.linkcode")
 modeldiagrams_source_link = {"mypkg": "https://x.org/src/{path}#L{line}"}

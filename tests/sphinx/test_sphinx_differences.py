@@ -37,7 +37,7 @@ def outputs(make_site, build, tmp_path_factory):
 
 
 @pytest.mark.parametrize("builder", TEXTS)
-def test_the_list_is_everywhere(outputs, builder):
+def test_every_builder_lists_the_changes(outputs, builder):
     text = " ".join((outputs / builder / TEXTS[builder]).read_text("utf-8").split())
     assert "notable" in text
     assert "op relu replaced by gelu" in text

@@ -76,7 +76,7 @@ def test_epub_has_images_and_no_script(built):
     assert "<script" not in page
 
 
-def test_a_changed_image_is_a_changed_page(make_site, build, tmp_path):
+def test_a_changed_image_updates_the_page(make_site, build, tmp_path):
     source = make_site(one=".. model-graph:: net.json\n   :embed: {fc: map.png}")
     old, new = png(24), png(48)
     for content in (old, new):

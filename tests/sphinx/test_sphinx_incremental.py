@@ -83,9 +83,7 @@ def test_rebuild_removes_files_of_removed_diagrams_only(make_site, rebuild, tmp_
     assert [path.name for path in folder.iterdir()] == ["of-somebody-else.json"]
 
 
-def test_diagrams_next_to_doctrees_go_with_their_page_and_are_made_again_if_they_are_missing(
-    make_site, rebuild, tmp_path
-):
+def test_diagrams_next_to_doctrees_are_removed_with_their_page_and_made_again_if_missing(make_site, rebuild, tmp_path):
     source = make_site("", a=NET, b=f"{NET}   :no-index:\n   :depth: 1\n")
     kept = tmp_path / "out.doctrees" / "model-diagrams"
     rebuild(source)
@@ -112,7 +110,7 @@ def test_silenced_failure_is_traced_again_only_after_a_change(make_site, rebuild
     assert "a" in written
 
 
-def test_failure_that_is_certain_to_come_again_is_reported_without_reading_its_page(make_site, rebuild):
+def test_a_certain_failure_is_reported_without_reading_its_page(make_site, rebuild):
     source = make_site(SPY, a=".. model-graph:: later.Net\n   :inputs: [1, 4]\n", b=".. model-graph:: gone.Net\n")
     needed = "a process is needed"
     first, _ = rebuild(source)

@@ -55,7 +55,7 @@ def pictures(text):
     return re.findall(r"\\sphinxincludegraphics(?:\[(.*?)\])?\{\{(.*?)\}(\.\w+)\}", text)
 
 
-def test_without_typst_latex_gets_png_and_is_told_so_without_a_warning(source, tmp_path, build):
+def test_latex_gets_png_without_typst_and_without_a_warning(source, tmp_path, build):
     done = build(source("typst"), tmp_path / "out", "-b", "latex", "-W", verbosity="-N")
     assert done.returncode == 0, done.stderr
     found = pictures((tmp_path / "out" / "fixture.tex").read_text("utf-8"))
@@ -66,7 +66,7 @@ def test_without_typst_latex_gets_png_and_is_told_so_without_a_warning(source, t
     assert done.stdout.count('diagrams are PNG files here; for PDF: pip install "modeldiagrams[pdf]"') == 1
 
 
-def test_without_typst_and_resvg_latex_gets_outlines(source, tmp_path, build):
+def test_latex_gets_outlines_without_typst_and_resvg(source, tmp_path, build):
     done = build(source("typst", "resvg_py"), tmp_path / "out", "-b", "latex", "-W", verbosity="-N")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out" / "fixture.tex").read_text("utf-8")
@@ -76,7 +76,7 @@ def test_without_typst_and_resvg_latex_gets_outlines(source, tmp_path, build):
     assert done.stdout.count('diagrams are text here; for PDF: pip install "modeldiagrams[pdf]"') == 1
 
 
-def test_pictures_of_one_id_with_other_content_have_files_of_their_own(tmp_path, monkeypatch):
+def test_different_pictures_of_one_id_have_different_files(tmp_path, monkeypatch):
     contents = [b"<svg/>", b"<svg>other</svg>"]
     waiting = iter(contents)
     drawing = SimpleNamespace(draw_file=lambda *_, **__: PictureFile(content=next(waiting), width=1))

@@ -50,7 +50,7 @@ def test_warning_has_the_type_of_its_problem(kind, result):
     assert f"[modeldiagrams.{kind}]" in result.stderr[result.stderr.index(line) :]
 
 
-def test_output_of_models_is_verbose(result, bad_site, build, tmp_path):
+def test_output_of_models_is_only_shown_in_verbose_builds(result, bad_site, build, tmp_path):
     assert "tinymodels.Chatty printed:\nhello from the model" in result.stdout
     quiet = build(bad_site, tmp_path / "out")
     assert "hello from the model" not in quiet.stdout + quiet.stderr
@@ -72,7 +72,7 @@ def test_warnings_can_be_suppressed_by_kind(make_site, build, tmp_path):
     assert quiet.returncode == 0, quiet.stderr
 
 
-def test_notes_that_can_not_be_shown_are_located(make_site, build, tmp_path):
+def test_notes_that_cannot_be_shown_are_located_warnings(make_site, build, tmp_path):
     source = make_site(
         page="""
         .. model-note:: fc

@@ -110,7 +110,7 @@ def test_singlehtml_numbers_diagrams_of_all_documents(make_site, build, tmp_path
     assert page.count(f'<li id="{address[1:]}">') == 1
 
 
-def test_failed_diagram_is_a_target_only_if_no_other_is_and_never_listed(make_site, build, tmp_path):
+def test_a_failed_diagram_is_only_a_target_if_no_other_is(make_site, build, tmp_path):
     broken = ".. model-graph:: missing.json\n   :nowarn:\n"
     nameless = ".. model-graph::\n   :nowarn:\n"
     refused = ".. model-graph:: mypkg.Net\n   :no-such-option:\n"
@@ -176,7 +176,7 @@ def test_duplicate_diagram_warns_once(jobs, make_site, build, tmp_path):
     assert "b.rst:4: WARNING: model-graph: duplicate diagram of mypkg.Net, other instance in a" in warning
 
 
-def test_variants_of_one_model_are_no_duplicates_and_references_lead_to_the_first(make_site, build, tmp_path):
+def test_variants_of_a_model_are_no_duplicates_and_references_use_the_first(make_site, build, tmp_path):
     """A page may show a model with several arguments, or from several sides."""
     variants = f"{NET}   :depth: 0\n\n{NET}   :direction: LR\n\n:model-graph:`mypkg.Net`\n"
     done = build(make_site("", page=variants), tmp_path / "out", "-W")

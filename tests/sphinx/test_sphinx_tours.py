@@ -66,7 +66,7 @@ def test_in_latex_each_step_is_a_picture_and_words_refer_to_the_figure(source, b
     assert len(re.findall(r"}\n+\\nopagebreak\n+\\noindent{\\hspace\*{\\fill}\\sphinxincludegraphics", text)) == 2
 
 
-def test_as_text_a_tour_is_its_prose(source, build, tmp_path):
+def test_a_tour_as_text_is_its_prose(source, build, tmp_path):
     done = build(source, tmp_path / "text", "-W", "-b", "text")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "text" / "index.txt").read_text()

@@ -33,7 +33,7 @@ Odd.__doc__ = 3  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(("chosen", "lines"), [(False, ["What autodoc says."]), (True, ["What autodoc says."])])
-def test_docstring_that_is_no_string_is_ignored(chosen, lines):
+def test_a_docstring_that_is_not_a_string_is_ignored(chosen, lines):
     app = SimpleNamespace(config=SimpleNamespace(modeldiagrams_autodoc=chosen))
     said = list(lines)
     _add_diagram(app, "class", "mypkg.Odd", Odd, SimpleNamespace(), said)
@@ -84,9 +84,7 @@ def test_silenced_failure_is_tried_again_if_it_could_not_be_remembered(cache, st
 
 
 @pytest.mark.parametrize("can_draw", [True, False])
-def test_page_is_read_again_for_a_drawing_that_failed_beside_a_forward_that_fails_again(
-    can_draw, tmp_path, monkeypatch
-):
+def test_a_failed_drawing_is_tried_again_next_to_a_remembered_failure(can_draw, tmp_path, monkeypatch):
     def slow(*_):
         raise WorkerError("drawing took longer than 60 s")
 

@@ -54,7 +54,7 @@ def message(monkeypatch):
         ("x" * 5000, "x" * 999 + "…"),
     ],
 )
-def test_messages_say_nothing_of_the_machine(message, text, expected):
+def test_messages_hold_no_detail_of_the_machine(message, text, expected):
     assert message(text) == expected
 
 
@@ -90,6 +90,6 @@ def test_folders_of_windows_are_found_in_json():
     assert machine._relative(r"in C:\work\p\data") == r"in data"
 
 
-def test_graph_without_them_keeps_its_bytes():
+def test_a_graph_without_such_details_keeps_its_bytes():
     graph = serialize(small_graph())
     assert cleaned(Traced(graph=graph), ["/srv/p"]).graph is graph

@@ -9,7 +9,7 @@ import pytest
 from torch import nn
 
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.hosting.host import link_names
+from modeldiagrams.hosting.host import list_link_names
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from option_helpers import make_options
 
@@ -138,9 +138,9 @@ def test_class_made_in_a_function_has_no_public_name(package):
 def test_links_try_only_names_of_the_same_class():
     names = {"pkg.vision.blocks.Block": ("pkg.vision.Block",)}
     diagram = Diagram(id="x", options=make_options(model="x"), names=names)
-    assert link_names(diagram, "pkg.vision.blocks.Block") == ["pkg.vision.blocks.Block", "pkg.vision.Block"]
-    assert link_names(diagram, "pkg.text.Block") == ["pkg.text.Block"]
-    assert link_names(diagram, "torch.nn.modules.linear.Linear") == [
+    assert list_link_names(diagram, "pkg.vision.blocks.Block") == ["pkg.vision.blocks.Block", "pkg.vision.Block"]
+    assert list_link_names(diagram, "pkg.text.Block") == ["pkg.text.Block"]
+    assert list_link_names(diagram, "torch.nn.modules.linear.Linear") == [
         "torch.nn.modules.linear.Linear",
         "torch.nn.Linear",
     ]

@@ -37,21 +37,21 @@ def start_failure(program: str) -> str:
     return str(raised.value)
 
 
-def test_process_that_is_not_started_in_time_is_not_taken_for_another_version(monkeypatch):
+def test_a_slow_start_is_not_reported_as_another_version(monkeypatch):
     monkeypatch.setattr(process, "START_SECONDS", 0.2)
     assert start_failure("time.sleep(600)") == (
         "failed: the process did not start within 0.2 s; is this machine very busy?"
     )
 
 
-def test_process_that_is_killed_when_it_starts_is_not_taken_for_another_version():
+def test_a_killed_start_is_not_reported_as_another_version():
     assert start_failure("os.kill(os.getpid(), 9)") == (
         "failed: the process was killed by signal SIGKILL when it started"
     )
 
 
 @pytest.mark.parametrize(("program", "said"), [("", "no output"), ("raise ImportError('x')", "ImportError: x")])
-def test_interpreter_without_our_library_is_told_what_to_install(program, said):
+def test_an_interpreter_without_modeldiagrams_is_an_error_that_says_what_to_install(program, said):
     message = start_failure(program)
     assert f"in the environment of other/python, but its `-m modeldiagrams.worker` ended ({said})" in message
 
@@ -137,7 +137,7 @@ def test_large_output_does_not_fill_the_disk(tmp_path, monkeypatch):
         assert watched.printed() == "the end"
 
 
-def test_text_in_place_of_a_message_is_an_error():
+def test_text_instead_of_a_message_is_an_error():
     with pytest.raises(msgspec.DecodeError, match="expected a message, got b'Activati'"):
         receive(io.BytesIO(b"Activating the environment"), Hello)
     with pytest.raises(EOFError):
@@ -166,7 +166,7 @@ def test_processes_that_models_started_end_with_the_owner(tmp_path):
     assert not child.exists() or "Z" in (child / "stat").read_text().split()[2]
 
 
-def test_end_of_the_other_side_is_noticed_while_a_request_is_answered(monkeypatch):
+def test_the_owners_end_is_noticed_during_a_request(monkeypatch):
     noticed = threading.Event()
     monkeypatch.setattr(answering, "_end_group", noticed.set)
     read, write = os.pipe()

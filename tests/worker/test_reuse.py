@@ -77,7 +77,7 @@ def test_failure_in_a_new_process_is_the_models_own(trace, started):
     assert asked(started) == [["A"]]
 
 
-def test_noticed_side_effects_end_the_process(trace, started):
+def test_side_effects_end_the_process(trace, started):
     trace("A", Traced(graph=GOOD.graph, has_side_effects=True))
     trace("B", GOOD)
     assert asked(started) == [["A"], ["B"]]

@@ -46,7 +46,7 @@ def test_wrong_model_is_refused_with_kind_frames_and_sources(worker):
     assert str(PROJECT / "mypkg" / "models.py") in answer.sources
 
 
-def test_wrong_inputs_are_a_problem_of_their_own_kind(worker):
+def test_wrong_inputs_have_their_own_kind_of_problem(worker):
     assert trace(worker, "mypkg.Model", inputs="{y: [1, 4]}").problem.kind == "inputs"
 
 
@@ -64,7 +64,7 @@ def test_child_forked_by_a_model_does_not_answer(worker):
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
 
 
-def test_death_is_a_sentence_apart_from_what_was_printed(worker):
+def test_death_is_a_sentence_separate_from_the_output(worker):
     problem = trace(worker, "mypkg.models.Dies", args="[6]", inputs="[1, 6]").problem
     assert problem.kind == "worker"
     assert problem.message == "tracing mypkg.models.Dies ended the tracing process with exit status 7"
@@ -79,7 +79,7 @@ def test_timeout_stops_the_model(worker):
     assert problem.frames[-1].endswith(" in forward")
 
 
-def test_edited_source_is_traced_anew(worker, tmp_path):
+def test_an_edited_source_is_traced_again(worker, tmp_path):
     source = tmp_path / "edited.py"
     source.write_text("from torch import nn\n\nclass Model(nn.Linear):\n    pass\n")
     options = parse_options({"model": "edited.Model", "args": "[4, 4]", "inputs": "[1, 4]"})
@@ -184,7 +184,7 @@ def test_package_in_src_is_found_after_all_others(worker, tmp_path):
     ],
 )
 @pytest.mark.parametrize("where", ["__init__", "forward"])
-def test_what_a_file_a_limit_or_a_signal_ended_may_differ(worker, tmp_path, program, expected, where):
+def test_results_that_depend_on_a_file_limit_or_signal_may_differ(worker, tmp_path, program, expected, where):
     (tmp_path / "needy.py").write_text(
         f"from torch import nn\nclass Net(nn.Identity):\n    def {where}(self, *x):\n        {program}\n"
     )

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from modeldiagrams.api.terminal import PARTIAL, CommandError, echo, report_errors
+from modeldiagrams.options.settings import CALLS
 from modeldiagrams.record.calls import calls_file
 from modeldiagrams.record.check import stale_calls
-from modeldiagrams.record.run import end, run_command, settings_for
+from modeldiagrams.record.run import end_run, run_command, start_run
 
 __all__ = ["record_command"]
 
@@ -43,16 +44,14 @@ def record_command(  # noqa: PLR0913  (one for each flag)
     """
     with report_errors():
         if check:
-            file = docs / calls_file(docs).name if docs else calls_file(Path.cwd())
-            if stale := list(stale_calls(file)):
-                for line in stale:
-                    echo(line)
-                sys.exit(PARTIAL)
-            return
+            stale = [*stale_calls(docs / CALLS if docs else calls_file(Path.cwd()))]
+            for line in stale:
+                echo(line)
+            sys.exit(PARTIAL if stale else 0)
         if not command:
             raise CommandError("expected a command that runs tests or an example: `modeldiagrams record -- pytest`")
-        settings = settings_for(docs, only=only, all_classes=all_classes, snapshot=snapshot)
-        status = run_command(command, settings)
-        for line in end(settings):
+        settings = start_run(docs, only=only, all_classes=all_classes, snapshot=snapshot)
+        status = run_command(command)
+        for line in end_run(settings):
             echo(line, err=True)
     sys.exit(status)

@@ -1,1 +1,1 @@
-"""What every documentation tool needs around the engine."""
+"""What all documentation tools share: options, warnings, links and files."""

@@ -1,4 +1,4 @@
-"""What changed between versions, in words: in all models since one version, or in one model over all of them."""
+"""Reads what authors write for `model-changes` and `model-history`, and compares versions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.compare.history import History
     from modeldiagrams.hosting.host import Host
 
-__all__ = ["all_changes", "model_history"]
+__all__ = ["read_changes", "read_history"]
 
 
-def all_changes(host: Host, text: str) -> Check:
-    """Read what an author wrote, and compare.
+def read_changes(host: Host, text: str) -> Check:
+    """Compare all models with an earlier version.
 
     Args:
         host: The documentation tool.
-        text: ``since v1.2``; the first word may be missing.
+        text: ``since v1.2`` or ``v1.2``.
 
     Raises:
-        ModelDiagramsError: that says what is wrong, beginning with the name of the directive.
+        ModelDiagramsError: if the text is wrong or a version can't be read; begins with the directive's name.
     """
     words = text.split()
     version = words[1:] if words[:1] == ["since"] else words
@@ -38,15 +38,15 @@ def all_changes(host: Host, text: str) -> Check:
         raise ModelDiagramsError(f"model-changes: {relative(error, host.builder.folder)}") from error
 
 
-def model_history(host: Host, text: str) -> History:
-    """Read what an author wrote, and the model in all releases.
+def read_history(host: Host, text: str) -> History:
+    """Describe a model in all releases.
 
     Args:
         host: The documentation tool.
         text: ``mypkg.Model since v1.2``; without ``since``, all releases.
 
     Raises:
-        ModelDiagramsError: that says what is wrong, beginning with the name of the directive.
+        ModelDiagramsError: if the text is wrong or a version can't be read; begins with the directive's name.
     """
     words = text.split()
     if len(words) not in {1, 3} or words[1:2] not in ([], ["since"]):

@@ -1,4 +1,4 @@
-"""Lines of the model's code for readers who zoom in: of packages whose source the site links to, and of no others."""
+"""Finds the lines of code that a diagram shows when zoomed in, only of packages whose source the site links to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import textwrap
 from typing import TYPE_CHECKING
 
-from modeldiagrams.hosting.source_links import linked_packages
+from modeldiagrams.hosting.source_links import list_linked_packages
 from modeldiagrams.ir.lineage import Class, Code, Method, read_source
 from modeldiagrams.ir.source_files import source_file
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["code_lines"]
+__all__ = ["find_code_lines"]
 
 _MOST_LINES = 6
 _LONGEST_LINE = 200
 
 
-def code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ...]]:
-    """The code at the places that a graph names: statements that call, and where modules and functions are written.
+def find_code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ...]]:
+    """Find the code at the places that a graph names: calls, modules and functions.
 
     Args:
-        diagram: With the files that its trace read.
-        templates: Those of `url_templates`: they name the packages whose code is public.
+        diagram: The diagram, with the files that its trace read.
+        templates: From `build_url_templates`; they name the packages whose code is public.
 
     Returns:
-        ``mypkg/net.py:12`` → the statement there; of a class its `forward`, of a function its beginning, without the
-        docstring. What is too long ends with ``…``.
+        ``mypkg/net.py:12`` → the statement there; for a class its `forward`, for a function its beginning without
+        the docstring. Long code ends with ``…``.
     """
-    public = linked_packages(templates)
-    reader = _Reader(Code(diagram.sources))
+    public = list_linked_packages(templates)
+    reader = _StatementReader(Code(diagram.sources))
     found: dict[str, tuple[str, ...]] = {}
-    for place in dict.fromkeys(_places(diagram)):
+    for place in dict.fromkeys(_list_places(diagram)):
         path, _, line = place.rpartition(":")
         file = source_file(path, diagram.sources) if path.partition("/")[0] in public else None
         lines = reader.at(file, int(line)) if file and line.isdigit() else ()
@@ -44,7 +44,7 @@ def code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _places(diagram: Diagram) -> Iterator[str]:
+def _list_places(diagram: Diagram) -> Iterator[str]:
     if diagram.graph is None:
         return
     for node in diagram.graph.nodes:
@@ -55,7 +55,7 @@ def _places(diagram: Diagram) -> Iterator[str]:
             yield call.source
 
 
-class _Reader:
+class _StatementReader:
     """Finds statements by their lines."""
 
     def __init__(self, code: Code) -> None:
@@ -63,12 +63,12 @@ class _Reader:
         self._files: dict[str, tuple[list[str], dict[int, ast.stmt]]] = {}
 
     def at(self, file: str, line: int) -> tuple[str, ...]:
-        """The lines of the innermost statement on a line."""
+        """Return the lines of the innermost statement on a line."""
         lines, statements = self._file(file)
         statement = statements.get(line)
         if isinstance(statement, ast.ClassDef):
             statement = Class(file, statement).method("forward")
-        return _shown([lines[number - 1] for number in _numbers(statement)]) if statement else ()
+        return _cut_lines([lines[number - 1] for number in _list_line_numbers(statement)]) if statement else ()
 
     def _file(self, file: str) -> tuple[list[str], dict[int, ast.stmt]]:
         if file not in self._files:
@@ -82,8 +82,8 @@ class _Reader:
         return self._files[file]
 
 
-def _numbers(statement: ast.stmt) -> list[int]:
-    """The lines of a statement; of one that holds others only its head, of a function all but the docstring."""
+def _list_line_numbers(statement: ast.stmt) -> list[int]:
+    """List the lines of a statement: only the head of a block, and all but the docstring of a function."""
     body: list[ast.stmt] = getattr(statement, "body", [])
     end = statement.end_lineno or statement.lineno
     head = [*range(statement.lineno, max(statement.lineno + 1, body[0].lineno) if body else end + 1)]
@@ -93,8 +93,8 @@ def _numbers(statement: ast.stmt) -> list[int]:
     return sorted({*head, *(range(rest[0].lineno, end + 1) if rest else ())})
 
 
-def _shown(lines: list[str]) -> tuple[str, ...]:
-    """Lines without the indent that they share and without empty ones, as far as a box may have room for them."""
+def _cut_lines(lines: list[str]) -> tuple[str, ...]:
+    """Remove the common indent and empty lines, and cut what is too long for a box."""
     kept = [line for line in textwrap.dedent("\n".join(lines).expandtabs(4)).split("\n") if line.strip()]
     cut = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in kept[:_MOST_LINES]]
     return (*cut, "…") if len(kept) > _MOST_LINES else tuple(cut)

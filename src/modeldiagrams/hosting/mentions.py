@@ -1,7 +1,7 @@
-"""Finds diagrams in the text of pages before they are converted, so that their models can run at the same time.
+"""Finds diagrams in pages before these are converted, so that their models can run in parallel.
 
-It reads reStructuredText and Markdown as nearly all authors write them, and need not find every diagram: one that it
-misses is traced when its page is converted.
+It reads reStructuredText and Markdown in their usual form. A diagram that it misses is traced when its page is
+converted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["NOTE", "mentions"]
+__all__ = ["NOTE", "find_mentions"]
 
 _DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-(?P<kind>graph|tour)::(?P<argument>.*)")
 _LITERAL = re.compile(r"(?P<indent>\s*)(\.\. (code|code-block|sourcecode|parsed-literal)::.*|(?!\.\. ).*::)")
@@ -23,56 +23,56 @@ _HEADER = re.compile(r"\s*(model-graph|\{model-(?P<kind>graph|tour)\}(?P<argumen
 _BLOCK = re.compile(r"(?P<indent>\s*)/{3,} *model-tour *(\|(?P<argument>.*))?")
 """A tour in Python-Markdown; its options follow as indented YAML."""
 NOTE = re.compile(r"(\.\. |[`:~]{3,}\{)model-note\b")
-"""The first line of a note in the content of a diagram, in reStructuredText or in Markdown; options come before."""
+"""The first line of a note inside a diagram, in reStructuredText or Markdown; options come before."""
 _FIELD = re.compile(r":(?P<name>[\w-]+):(?P<value>.*)")
 
 
-def mentions(text: str) -> Iterator[tuple[dict[str, str], str]]:
-    """Options and body of every diagram and tour in a page's text, as its directive or fence would get them."""
+def find_mentions(text: str) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the options and body of every diagram and tour of a page, as its directive or fence gets them."""
     lines = text.expandtabs().splitlines()
     number = 0
     while number < len(lines):
         line, number = lines[number], number + 1
         if found := _DIRECTIVE.fullmatch(line):
-            block = _indented(lines[number:], len(found["indent"]))
-            yield _options(found, block)
+            block = _take_indented(lines[number:], len(found["indent"]))
+            yield _split_block(found, block)
         elif found := _LITERAL.fullmatch(line):
-            block = _indented(lines[number:], len(found["indent"]))
+            block = _take_indented(lines[number:], len(found["indent"]))
         elif found := _FENCE.fullmatch(line):
-            block = _until(found["fence"], lines[number:])
+            block = _take_until(found["fence"], lines[number:])
             number += 1
             if header := _HEADER.fullmatch(found["header"]):
-                yield _options(header, block)
+                yield _split_block(header, block)
         elif found := _BLOCK.fullmatch(line):
-            block = _indented(lines[number:], len(found["indent"]))
-            yield _model(found["argument"]), _head(block)
+            block = _take_indented(lines[number:], len(found["indent"]))
+            yield _read_model(found["argument"]), _take_head(block)
         else:
             continue
         number += len(block)
 
 
-def _until(end: str, lines: Sequence[str]) -> list[str]:
+def _take_until(end: str, lines: Sequence[str]) -> list[str]:
     return list(itertools.takewhile(lambda line: line.strip() != end, lines))
 
 
-def _indented(lines: Sequence[str], indent: int) -> list[str]:
-    """The lines that belong to a directive."""
+def _take_indented(lines: Sequence[str], indent: int) -> list[str]:
+    """Take the lines that belong to a directive."""
     return list(itertools.takewhile(lambda line: not line.strip() or line[: indent + 1].isspace(), lines))
 
 
-def _model(argument: str | None) -> dict[str, str]:
+def _read_model(argument: str | None) -> dict[str, str]:
     return {"model": argument.strip()} if argument and argument.strip() else {}
 
 
-def _head(block: Sequence[str]) -> str:
-    """The lines before the first empty one."""
+def _take_head(block: Sequence[str]) -> str:
+    """Take the lines before the first empty one."""
     return textwrap.dedent("\n".join(itertools.takewhile(str.strip, block)))
 
 
-def _options(found: re.Match[str], block: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Split a block into fields and body. The body of a tour is its steps, which no trace depends on."""
+def _split_block(found: re.Match[str], block: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Split a block into fields and body; the steps of a tour are dropped, as no trace depends on them."""
     lines = textwrap.dedent("\n".join(block)).strip("\n").splitlines()
-    values = _model(found["argument"])
+    values = _read_model(found["argument"])
     name = ""
     while lines and ((field := _FIELD.fullmatch(lines[0])) or (name and lines[0].startswith(" "))):
         line = lines.pop(0)

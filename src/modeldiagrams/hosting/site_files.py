@@ -1,8 +1,7 @@
-"""The files that a site carries beside its pages, in its ``modeldiagrams/`` folder: what they are and what is in them.
+"""The files in a site's ``modeldiagrams/`` folder.
 
-Each diagram has ``<id>.json``, its graph, unless it shows what changed, and if it is interactive ``<id>.js``, its data.
-All diagrams share the viewer and ``index.json``, which lists them for programs. Ids stay the same as long as the author
-asks for the same; what changes between versions of a site is the content.
+Each diagram has ``<id>.json``, its graph, unless it is a comparison, and ``<id>.js`` if it is interactive. All diagrams
+share the viewer and ``index.json``, which lists them for programs. Ids only change if the author's options do.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ __all__ = [
     "INDEX",
     "SHARED_NAMES",
     "IndexEntry",
-    "diagram_file_names",
-    "diagram_files",
-    "index_entry",
+    "build_diagram_files",
+    "build_shared_files",
+    "list_files",
+    "make_entry",
     "parse_index",
-    "shared_files",
 ]
 
 FOLDER = "modeldiagrams"
-"""The folder's name; without a leading underscore, because GitHub Pages drops such folders."""
+"""The folder's name, without a leading underscore because GitHub Pages drops such folders."""
 
 INDEX = "index.json"
 
@@ -54,22 +53,22 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """One diagram on one page."""
 
     id: str
-    """Its graph is ``modeldiagrams/<id>.json``."""
+    """The graph is ``modeldiagrams/<id>.json``."""
     model: str
     """As the author wrote it."""
     page: str
-    """URL below the site's root, with the diagram's anchor."""
+    """The URL relative to the site's root, with the diagram's anchor."""
     snapshot: str
-    """Name of its snapshot; "" for a graph file."""
+    """The snapshot's name; "" for a graph file."""
 
 
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """One diagram on all its pages: in all languages of a site, and where several pages show it."""
+    """One diagram on all its pages, in all languages of a site."""
 
     id: str
     model: str
     snapshots: list[str]
-    """Several if pages call the model by several names."""
+    """Several if pages use several names for the model."""
     pages: list[str]
 
 
@@ -79,12 +78,12 @@ class _Index(msgspec.Struct, frozen=True, kw_only=True):
     diagrams: list[_Listed]
 
 
-def index_entry(diagram: Diagram, page: str) -> IndexEntry:
-    """The entry of a diagram on a page.
+def make_entry(diagram: Diagram, page: str) -> IndexEntry:
+    """Build the index's entry of a diagram on a page.
 
     Args:
-        diagram: One with a graph.
-        page: URL below the site's root.
+        diagram: A diagram with a graph.
+        page: The page's URL relative to the site's root.
     """
     name = diagram.options.figure.name
     return IndexEntry(
@@ -95,8 +94,8 @@ def index_entry(diagram: Diagram, page: str) -> IndexEntry:
     )
 
 
-def diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -> dict[str, bytes]:
-    """The files of these diagrams alone: name → content; `keep` as of `build_data_script`."""
+def build_diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -> dict[str, bytes]:
+    """Build the files of single diagrams: name → content; for `keep` see `build_data_script`."""
     files = {}
     for diagram in diagrams:
         if diagram.graph is not None:
@@ -108,21 +107,19 @@ def diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -> dict
 
 
 @functools.lru_cache(maxsize=4096)
-def diagram_file_names(
-    diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0
-) -> frozenset[str]:
-    """Names of the files that one diagram may have; one of what changed has no graph of its own."""
+def list_files(diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0) -> frozenset[str]:
+    """List the names of the files that a diagram may have; a comparison has no graph."""
     pictures = [step_file(diagram_id, index) for index in range(steps)]
     own = [*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])]
     return frozenset([*own, *pictures])
 
 
-def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:
-    """The files that all diagrams of a site share: name → content.
+def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:
+    """Build the files that all diagrams of a site share: name → content.
 
     Args:
-        settings: The site's.
-        entries: All its diagrams that have a graph.
+        settings: The site's settings.
+        entries: The site's diagrams that have a graph.
 
     Raises:
         RenderError: if the viewer has not been built.
@@ -130,16 +127,16 @@ def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str,
     files = viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
-    index = msgspec.json.encode(_Index(diagrams=_listed(entries)))
+    index = msgspec.json.encode(_Index(diagrams=_list_by_id(entries)))
     return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
 
 
-def _listed(entries: Iterable[IndexEntry]) -> list[_Listed]:
+def _list_by_id(entries: Iterable[IndexEntry]) -> list[_Listed]:
     by_id = defaultdict[str, list[IndexEntry]](list)
     for entry in sorted(set(entries)):
         by_id[entry.id].append(entry)
     return [
-        # pages may call a model by several names of its class
+        # pages may use several names of the model's class
         _Listed(
             id=id_,
             model=min((entry.model for entry in found), key=len),
@@ -151,7 +148,7 @@ def _listed(entries: Iterable[IndexEntry]) -> list[_Listed]:
 
 
 def parse_index(content: bytes) -> list[IndexEntry] | None:
-    """The entries of an index; None if another version of this package wrote it."""
+    """Read the entries of an index; None if another version of this package wrote it."""
     try:
         index = msgspec.json.decode(content, type=decodable(_Index))
     except msgspec.MsgspecError:

@@ -1,4 +1,4 @@
-"""A site's ``modeldiagrams/`` folder on disk: what is written, and which files of an earlier build are removed."""
+"""Writes a site's ``modeldiagrams/`` folder, and removes files of earlier builds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldiagrams.common.files import write_atomically
-from modeldiagrams.hosting.site_files import DATA_START, INDEX, SHARED_NAMES, diagram_file_names, parse_index
+from modeldiagrams.hosting.site_files import DATA_START, INDEX, SHARED_NAMES, list_files, parse_index
 from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["SiteFolder"]
 
 
 class SiteFolder:
-    """The folder of one site, in which authors may keep files of their own."""
+    """A site's folder; authors may keep files of their own in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -28,24 +28,25 @@ class SiteFolder:
         return (self.path / name).is_file()
 
     def entries(self) -> list[IndexEntry] | None:
-        """The diagrams that an earlier build listed; None if there was none, or none that we can read."""
+        """Read the diagrams that an earlier build listed; None if there is no readable index."""
         try:
             return parse_index((self.path / INDEX).read_bytes())
         except OSError:
             return None
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write files that are missing or different."""
+        """Write the files that are missing or different."""
         for name, content in files.items():
             write_atomically(self.path / name, content)
 
     def finish(self, shared: Mapping[str, bytes], own: Collection[str], *, is_whole: bool = False) -> None:
-        """End a build: write what diagrams share, and remove what an earlier build wrote and this one would not.
+        """Write what diagrams share, and remove files of earlier builds that this one doesn't need.
 
         Args:
             shared: Name → content; empty for a site without diagrams.
-            own: Names of the files of single diagrams that the site needs.
-            is_whole: Whether `own` has those of all pages: the index names no diagram of what changed.
+            own: Names of the files that single diagrams need.
+            is_whole: Whether `own` covers all pages. The index doesn't list comparisons, so their files are only
+                removed if it does.
         """
         self._remove_outdated({*shared, *own}, is_whole=is_whole)
         self.write(shared)
@@ -57,8 +58,8 @@ class SiteFolder:
         entries = self.entries()
         if entries is None:
             return
-        # only what the index names is ours, and what we write alone
-        names = {name for entry in entries for name in diagram_file_names(entry.id, steps=LONGEST_TOUR)} | SHARED_NAMES
+        # other files may be the author's
+        names = {name for entry in entries for name in list_files(entry.id, steps=LONGEST_TOUR)} | SHARED_NAMES
         if is_whole:
             names |= {path.name for path in self.path.glob("*.js") if _is_data(path)}
         for name in names.difference(needed):

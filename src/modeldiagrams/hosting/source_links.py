@@ -1,8 +1,7 @@
-"""Links to lines of source: from a site's settings to URL templates that the widget fills in.
+"""Turns a site's settings into URL templates, from which the widget builds links to lines of source.
 
-Paths in graphs are relative to the folder that Python imports from. The repository's root may be above it (``src/``),
-and may have several packages in different folders. A documentation build often installs the package, so that its files
-are in site-packages and have to be found in the repository by their path.
+Paths in graphs are relative to the folder that Python imports from, which is often a subfolder of the repository
+(``src/``). A documentation build often installs the package; then its files in the repository are found by their path.
 """
 
 from __future__ import annotations
@@ -23,56 +22,55 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.settings import Settings
 
-__all__ = ["imported_packages", "linked_packages", "url_templates"]
+__all__ = ["build_url_templates", "list_imported_packages", "list_linked_packages"]
 
 _PACKAGE_FOLDERS = ("", "src/", "*/", "*/src/", "*/*/", "*/*/src/")
-"""Folders in which repositories keep packages, the most common first: flat, ``src/``, and workspaces of several."""
+"""Folders in which repositories keep packages, the most common first."""
 
 _PACKAGES = re.compile(r"\{path:([^}]*)\}")
 
 _GENERATED = frozenset({"build", "dist", "site-packages", "node_modules"})
-"""Folders with copies of packages."""
+"""Folders that hold copies of packages."""
 
 
-def url_templates(settings: Settings, diagram: Diagram, folder: Path) -> str | None:
-    """URL templates of a model's source lines, for the widget to fill in: ``…/src/{path:mypkg}#L{line}``.
+def build_url_templates(settings: Settings, diagram: Diagram, folder: Path) -> str | None:
+    """Build the URL templates for a model's source lines: ``…/src/{path:mypkg}#L{line}``.
 
-    The packages after the colon are those that a template is for: models also use libraries of other repositories.
+    A template is for the packages after the colon, because models also use libraries from other repositories.
 
     Args:
-        settings: The site's.
-        diagram: Just drawn, so that it has its sources.
-        folder: Of the documentation. An installed package belongs to the site if this folder's repository has its
-            files.
+        settings: The site's settings.
+        diagram: The diagram, with its sources.
+        folder: The documentation's folder. Only installed packages that its repository contains get links.
 
     Returns:
-        Templates separated by spaces; None if the site names no repository, or none that has the model's code.
+        Templates separated by spaces; None if the site names no repository with the model's code.
     """
     if diagram.graph is None or not (settings.source_link or settings.repository_url):
         return None
-    files = _by_package(diagram.graph)
-    own = _own_files(files, diagram.sources)
+    files = _group_by_package(diagram.graph)
+    own = _find_import_folders(files, diagram.sources)
     packages: dict[str, list[str]] = {}
     for package, paths in files.items():
-        url = _url(settings, package, functools.partial(_below, own.get(package), paths[0], folder))
+        url = _build_template(settings, package, functools.partial(_find_folder, own.get(package), paths[0], folder))
         if url is not None:
             packages.setdefault(url, []).append(package)
     links = (url.replace("{path}", f"{{path:{' '.join(packages[url])}}}") for url in sorted(packages))
     return " ".join(links) or None
 
 
-def linked_packages(templates: str) -> frozenset[str]:
-    """The packages that URL templates are for; arguments as `url_templates` returns them."""
+def list_linked_packages(templates: str) -> frozenset[str]:
+    """List the packages that the templates of `build_url_templates` are for."""
     return frozenset(package for packages in _PACKAGES.findall(templates) for package in packages.split())
 
 
-def imported_packages(diagram: Diagram) -> list[str]:
-    """Packages that a model was imported from outside of site-packages."""
-    return sorted(_own_files(_by_package(diagram.graph), diagram.sources)) if diagram.graph else []
+def list_imported_packages(diagram: Diagram) -> list[str]:
+    """List the packages outside of site-packages that a model was imported from."""
+    return sorted(_find_import_folders(_group_by_package(diagram.graph), diagram.sources)) if diagram.graph else []
 
 
-def _by_package(graph: Graph) -> dict[str, list[str]]:
-    """Package → its files, with paths as in the graph."""
+def _group_by_package(graph: Graph) -> dict[str, list[str]]:
+    """Group a graph's source files by package."""
     found: dict[str, dict[str, None]] = {}
     for location in (graph.model.source, *(getattr(node, "source", None) for node in graph.nodes)):
         if location:
@@ -81,8 +79,8 @@ def _by_package(graph: Graph) -> dict[str, list[str]]:
     return {package: sorted(found[package]) for package in sorted(found)}
 
 
-def _own_files(files: dict[str, list[str]], sources: Iterable[str]) -> dict[str, Path]:
-    """Package → the folder that it is imported from, for packages of these source files."""
+def _find_import_folders(files: dict[str, list[str]], sources: Iterable[str]) -> dict[str, Path]:
+    """Find the folder that each package is imported from, for packages of these source files."""
     ordered = sorted({Path(file).as_posix() for file in sources}, reverse=True)
     found = {}
     for package, paths in files.items():
@@ -92,13 +90,13 @@ def _own_files(files: dict[str, list[str]], sources: Iterable[str]) -> dict[str,
     return found
 
 
-def _url(settings: Settings, package: str, below: Callable[[], str | None]) -> str | None:
-    """URL template of a package's lines, with ``{path}`` as in graphs; None if the settings have none.
+def _build_template(settings: Settings, package: str, below: Callable[[], str | None]) -> str | None:
+    """Build the URL template for a package's lines, with ``{path}`` as in graphs; None if the settings have none.
 
     Args:
-        settings: The site's.
-        package: First part of its files' paths.
-        below: Returns its folder in the repository.
+        settings: The site's settings.
+        package: The first part of its files' paths.
+        below: Returns the package's folder in the repository.
     """
     name = package.removesuffix(".py")
     link, repository = settings.source_link, settings.repository_url
@@ -117,26 +115,26 @@ def _url(settings: Settings, package: str, below: Callable[[], str | None]) -> s
     return FORGES[str(urlsplit(url).hostname)].format(url=url).replace("{path}", f"{folder}{{path}}")
 
 
-def _below(own: Path | None, path: str, folder: Path) -> str | None:
-    """The folder of a package in its git repository, with a slash at the end.
+def _find_folder(own: Path | None, path: str, folder: Path) -> str | None:
+    """Find a package's folder in its git repository, with a slash at the end.
 
     Args:
-        own: The folder it is imported from; None if it is installed.
-        path: One of its files.
-        folder: Of the documentation, whose repository is searched for an installed package.
+        own: The folder that the package is imported from; None if it is installed.
+        path: One of the package's files.
+        folder: The documentation's folder; its repository is searched for an installed package.
 
     Returns:
-        Empty for the root, and without a repository; None if the repository does not have it.
+        Empty for the root and without a repository; None if the repository doesn't have the package.
     """
     if own is not None:
-        root = _root(own)
+        root = _find_root(own)
         return f"{own.relative_to(root).as_posix()}/".removeprefix("./") if root else ""
-    return _found_in(_root(folder), path)
+    return _search_repository(_find_root(folder), path)
 
 
 @functools.lru_cache
-def _found_in(root: Path | None, path: str) -> str | None:
-    """The folder in which a repository has a file of this path."""
+def _search_repository(root: Path | None, path: str) -> str | None:
+    """Find the folder of a repository that contains a file of this path."""
     if root is None:
         return None
     for file in (file for parent in _PACKAGE_FOLDERS for file in sorted(root.glob(parent + glob.escape(path)))):
@@ -146,5 +144,5 @@ def _found_in(root: Path | None, path: str) -> str | None:
     return None
 
 
-def _root(folder: Path) -> Path | None:
+def _find_root(folder: Path) -> Path | None:
     return next((root for root in (folder, *folder.parents) if (root / ".git").exists()), None)

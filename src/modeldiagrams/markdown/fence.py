@@ -17,9 +17,9 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 )
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import all_changes, model_history
+from modeldiagrams.hosting.changes import read_changes, read_history
 from modeldiagrams.hosting.host import draw, is_left_out
-from modeldiagrams.hosting.parts import placed
+from modeldiagrams.hosting.parts import number_diagram
 from modeldiagrams.html.difference import render_changes
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history import render_history
@@ -165,7 +165,7 @@ class _FencePreprocessor(Preprocessor):
                 return ""
             compares = language == DIFF_FENCE
             diagram = draw(self.host, values, src, requested=requested, compares=compares)
-            diagram = placed(diagram, self.host.on_page)
+            diagram = number_diagram(diagram, self.host.on_page)
             self.host.note_attempt(diagram)
             report(self.host, diagram, line, location, requested=requested)
             if is_left_out(diagram, requested=requested):
@@ -183,8 +183,8 @@ class _FencePreprocessor(Preprocessor):
         line = self._line(src)
         try:
             if language == HISTORY_FENCE:
-                return render_history(model_history(self.host, src))
-            return render_changes(all_changes(self.host, src))
+                return render_history(read_history(self.host, src))
+            return render_changes(read_changes(self.host, src))
         except ModelDiagramsError as error:
             if self.host.settings.on_error == "raise":
                 self.host.fail(str(error), line)

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
-from modeldiagrams.hosting.host import link_names
+from modeldiagrams.hosting.host import list_link_names
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import figure_classes, render_fragment
 from modeldiagrams.html.images import render_images
@@ -37,7 +37,7 @@ def render_figure(
         classes.append(f"align-{options.align}")
 
     def link(class_name: str, html: str) -> str:
-        return host.class_link(link_names(diagram, class_name), html)
+        return host.class_link(list_link_names(diagram, class_name), html)
 
     inner = render_fragment(diagram, assets=host.assets_url(), link=link, documents=documents)
     texts = notes_of(diagram).values() if lists_notes else ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
-from modeldiagrams.hosting.documented_classes import names_of
+from modeldiagrams.hosting.documented_classes import list_names
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.options.settings import Settings
@@ -69,7 +69,7 @@ class FenceHost:
 
     def is_on_page(self, name: str) -> bool:
         """Whether the current document already shows the class of this name."""
-        return any(name in names_of(diagram) for diagram in (*self._around, *self.on_page))
+        return any(name in list_names(diagram) for diagram in (*self._around, *self.on_page))
 
     def start_document(self, md: Markdown) -> None:
         """Prepare for a document, or a piece of one that another extension converts separately."""

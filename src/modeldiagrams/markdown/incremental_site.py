@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.hosting.site_files import INDEX, diagram_file_names, diagram_files, index_entry, shared_files
+from modeldiagrams.hosting.site_files import INDEX, build_diagram_files, build_shared_files, list_files, make_entry
 from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class IncrementalSite:
 
     def add(self, page: str | None, diagram: Diagram, keep: Keep) -> None:
         """Write the files of a diagram that a page shows; for `keep`, see `build_data_script`."""
-        files = diagram_files([diagram], keep)
+        files = build_diagram_files([diagram], keep)
         with self._lock:
             for folder in self._folders:
                 folder.write(files)
-            self._entries.setdefault(page, set()).update([index_entry(diagram, page or "")] if diagram.graph else [])
+            self._entries.setdefault(page, set()).update([make_entry(diagram, page or "")] if diagram.graph else [])
 
     def finish_page(self, settings: Settings, *, has_diagrams: bool) -> None:
         """Write the index and the viewer.
@@ -84,10 +84,10 @@ class IncrementalSite:
             former = [entry for entry in self._folder.entries() or () if _page(entry) not in self._entries]
             known = [*former, *(entry for entries in self._entries.values() for entry in entries)]
             entries = [entry for entry in known if _page(entry) in present or _page(entry) not in sources]
-            shared = shared_files(settings, entries)
+            shared = build_shared_files(settings, entries)
             for folder in self._folders:
                 if present:
-                    own = (diagram_file_names(entry.id, steps=LONGEST_TOUR) for entry in entries)
+                    own = (list_files(entry.id, steps=LONGEST_TOUR) for entry in entries)
                     folder.finish(shared, set().union(*own))
                 else:
                     folder.write(shared)

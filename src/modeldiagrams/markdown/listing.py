@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.listing import forward_of
+from modeldiagrams.hosting.listing import find_forward
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.find_fences import SOURCE_FENCE
 
@@ -34,7 +34,7 @@ def fill_listings(text: str, host: FenceHost) -> str:
 
     def fill(match: re.Match[str]) -> str:
         try:
-            return forward_of(host.on_page, html.unescape(match[1])).html
+            return find_forward(host.on_page, html.unescape(match[1])).html
         except ModelDiagramsError as error:
             host.warn(f"{SOURCE_FENCE}: {error}", int(match[2]) if match[2] else None)
             return ""

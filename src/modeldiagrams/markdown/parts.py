@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part, fragment_of
+from modeldiagrams.hosting.parts import find_part, link_part
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 
@@ -38,7 +38,7 @@ def link_parts(text: str, host: FenceHost) -> str:
         except ModelDiagramsError as error:
             host.warn(f"model:{html.unescape(match['target'])}: {error}", None)
             return match["words"]
-        fragment = fragment_of(part)
+        fragment = link_part(part)
         if fragment is not None:
             anchors.setdefault((part.diagram.id, part.place), {})[fragment] = None
         live = f" {part.attributes}" if part.is_live else ""

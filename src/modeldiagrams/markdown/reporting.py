@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeldiagrams.hosting.host import describe, severity
+from modeldiagrams.hosting.host import format_warning, grade_problem
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -25,8 +25,8 @@ def report(host: FenceHost, diagram: Diagram, line: int | None, location: str = 
     """
     if diagram.problem is None:
         return
-    message = f"{location}: {describe(diagram.problem)}" if location else describe(diagram.problem)
-    match severity(diagram, host.settings, requested=requested):
+    message = f"{location}: {format_warning(diagram.problem)}" if location else format_warning(diagram.problem)
+    match grade_problem(diagram, host.settings, requested=requested):
         case "info":
             host.inform(message)
         case "warning":

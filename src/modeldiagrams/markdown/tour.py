@@ -28,8 +28,8 @@ from pymdownx.blocks import BlocksExtension  # type: ignore[import-untyped]
 from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.host import draw, unfound_in_steps
-from modeldiagrams.hosting.parts import placed
+from modeldiagrams.hosting.host import draw, find_step_problems
+from modeldiagrams.hosting.parts import number_diagram
 from modeldiagrams.html.notes import note_id, notes_of
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, render_step_image, tour_classes
 from modeldiagrams.markdown.figure import convert_markdown, render_figure
@@ -216,10 +216,10 @@ class _TourBlock(_ModelBlock):
         values = {**self.values(), **({"model": self.argument} if self.argument else {})}
         shows = [step.shows for step in steps]
         texts = {pattern: " ".join(note.element.itertext()) for pattern, note in notes.items()}
-        diagram = placed(draw(host, values, "", steps=shows, notes=texts), host.on_page)
+        diagram = number_diagram(draw(host, values, "", steps=shows, notes=texts), host.on_page)
         host.note_attempt(diagram)
         report(host, diagram, self.place)
-        for index, error in unfound_in_steps(diagram):
+        for index, error in find_step_problems(diagram):
             host.warn(f"{TOUR_BLOCK}: step {index + 1}: {error}", steps[index].line)
         host.note_shown(diagram)
         block.set("class", " ".join(tour_classes(diagram)))

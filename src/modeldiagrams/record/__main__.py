@@ -7,31 +7,28 @@ import runpy
 import sys
 from pathlib import Path
 
-from modeldiagrams.record.run import begin, in_environment, leave_part
+from modeldiagrams.record.recorder import Recorder
+from modeldiagrams.record.run import current_run
 
 
-def main(words: list[str]) -> None:
-    """Run a script as Python does.
-
-    Args:
-        words: Of the command line after `python`.
-    """
-    settings = in_environment()
+def run_script(words: list[str]) -> None:
+    """Run a script as Python does, with these words of its command line."""
+    settings = current_run()
     if settings is None or not words:
         sys.exit("expected to be run by `modeldiagrams record -- python example.py`")
-    recorder = begin(settings)
+    recorder = Recorder(settings)
     is_module = words[0] == "-m"
     sys.argv = words[1:] if is_module else words
-    script = words[1] if is_module else os.path.relpath(words[0])
+    script = words[1] if is_module else Path(os.path.relpath(words[0])).as_posix()
     sys.path[0] = "" if is_module else str(Path(script).absolute().parent)
     try:
-        with recorder.running(Path(script).as_posix(), 0):
+        with recorder.running(script, 0):
             if is_module:
                 runpy.run_module(script, run_name="__main__", alter_sys=True)
             else:
                 runpy.run_path(script, run_name="__main__")
     finally:
-        leave_part(settings, recorder, {Path(script).as_posix()})
+        recorder.part({script}).leave(settings)
 
 
-main(sys.argv[1:])
+run_script(sys.argv[1:])

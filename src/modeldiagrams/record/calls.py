@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,35 +19,16 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.call import Call
 
-__all__ = [
-    "GRAPHS",
-    "Calls",
-    "calls_file",
-    "documentation_in",
-    "is_open",
-    "merge",
-    "read_calls",
-    "recorded_graph",
-    "with_recorded",
-    "write_calls",
-]
+__all__ = ["calls_file", "documentation_in", "is_open", "read_calls", "recorded_graph", "with_recorded", "write_calls"]
 
-GRAPHS = "model-calls"
-"""The folder next to it, with the graphs of calls that can't be written."""
-
-_CONFIGURATIONS = ("conf.py", "mkdocs.yml")
 _FOLDERS = ("", "docs", "doc", "docs/source", "doc/source", "documentation", "website")
-
-Calls = dict[str, RecordedCall]
-"""Class → its call."""
-
 _HEAD = "# How tests and examples call the models, for diagrams without options; written by `modeldiagrams record`.\n"
 
 
 def documentation_in(project: Path) -> Path | None:
     """The folder of ``conf.py`` or ``mkdocs.yml`` of a project; None if there is none where it usually is."""
-    folders = (project / folder for folder in _FOLDERS)
-    return next((folder for folder in folders for name in _CONFIGURATIONS if (folder / name).is_file()), None)
+    files = (project / folder / name for folder in _FOLDERS for name in ("conf.py", "mkdocs.yml"))
+    return next((file.parent for file in files if file.is_file()), None)
 
 
 def calls_file(project: Path) -> Path:
@@ -55,11 +36,11 @@ def calls_file(project: Path) -> Path:
     return (documentation_in(project) or project) / CALLS
 
 
-def read_calls(file: Path) -> Calls:
-    """Read the file; no calls where there is no file.
+def read_calls(file: Path) -> dict[str, RecordedCall]:
+    """Class → its call; nothing where there is no file.
 
     Raises:
-        ModelDiagramsError: if it has not the form that `write_calls` gives it.
+        ModelDiagramsError: if the file is not as `write_calls` writes it.
     """
     try:
         status = file.stat()
@@ -69,9 +50,9 @@ def read_calls(file: Path) -> Calls:
 
 
 @functools.lru_cache(maxsize=16)
-def _read(file: Path, _stamp: tuple[int, int]) -> Calls:
+def _read(file: Path, _stamp: tuple[int, int]) -> dict[str, RecordedCall]:
     try:
-        return msgspec.convert(read_yaml(file.read_text("utf-8")) or {}, Calls)
+        return msgspec.convert(read_yaml(file.read_text("utf-8")) or {}, dict[str, RecordedCall])
     except (ModelDiagramsError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise ModelDiagramsError(
             f"{file.name} can't be read ({error}); record the calls again (`modeldiagrams record`), or correct the file"
@@ -80,26 +61,10 @@ def _read(file: Path, _stamp: tuple[int, int]) -> Calls:
 
 def write_calls(file: Path, calls: Mapping[str, RecordedCall]) -> None:
     """Write the file, sorted; the same calls give the same bytes."""
-    entries = (f"{name}:\n{_entry(call)}" for name, call in sorted(calls.items()))
-    write_atomically(file, "".join([_HEAD, *entries]).encode())
-
-
-def _entry(call: RecordedCall) -> str:
-    values: dict[str, Any] = msgspec.to_builtins(call)
-    return "".join(f"  {name}: {yaml_line(value)}\n" for name, value in values.items())
-
-
-def merge(kept: Mapping[str, RecordedCall], found: Mapping[str, RecordedCall], ran: frozenset[str]) -> Calls:
-    """What the file says after a run.
-
-    Args:
-        kept: What it said before.
-        found: The calls of this run.
-        ran: Files with tests or examples that this run ran, or that are gone: nothing that was seen there is kept.
-    """
-    kept = {name: call for name, call in kept.items() if call.file not in ran}
-    better = {name: call for name, call in found.items() if name not in kept or call.rank < kept[name].rank}
-    return {**kept, **better}
+    lines = [_HEAD]
+    for name, call in sorted(calls.items()):
+        lines += [f"{name}:\n", *(f"  {key}: {yaml_line(value)}\n" for key, value in msgspec.to_builtins(call).items())]
+    write_atomically(file, "".join(lines).encode())
 
 
 def is_open(call: Call) -> bool:
@@ -109,7 +74,7 @@ def is_open(call: Call) -> bool:
 
 
 def with_recorded(call: Call, file: Path) -> Call:
-    """A call with what was recorded of classes of this name: a package may export the class by a shorter path.
+    """A call with what was recorded of classes of this name, as a package may export the class by a shorter path.
 
     Args:
         call: What the author wrote.
@@ -118,10 +83,9 @@ def with_recorded(call: Call, file: Path) -> Call:
     Raises:
         ModelDiagramsError: as `read_calls`.
     """
-    if not is_open(call):
-        return call
-    name = _last(call.model)
-    found = {class_: recorded for class_, recorded in read_calls(file).items() if _last(class_) == name}
+    name = _last_name(call.model)
+    known = read_calls(file).items() if is_open(call) else ()
+    found = {class_: recorded for class_, recorded in known if _last_name(class_) == name}
     return msgspec.structs.replace(call, recorded=found) if found else call
 
 
@@ -129,7 +93,7 @@ def recorded_graph(call: Call, file: Path) -> Path | None:
     """The graph file of a call that was traced where it was seen; None for another call.
 
     Args:
-        call: What the author wrote, with what was recorded.
+        call: As `with_recorded` returns it.
         file: The file of recorded calls.
     """
     recorded = call.recorded or {}
@@ -137,5 +101,5 @@ def recorded_graph(call: Call, file: Path) -> Path | None:
     return file.parent / found.graph if found and found.graph else None
 
 
-def _last(path: str) -> str:
+def _last_name(path: str) -> str:
     return path.replace(":", ".").rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""Which classes a documentation names: in directives, fences, lists of members, references and prose."""
+"""Which classes are recorded: those that the documentation names, in directives, lists, references or prose."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import importlib
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.common.class_facts import full_name, module_of, qualified_name
@@ -14,10 +15,11 @@ from modeldiagrams.common.user_files import is_user_file
 from modeldiagrams.options.options import package_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
-__all__ = ["is_documented", "is_of_project", "matches"]
+    from modeldiagrams.record.run import RunSettings
+
+__all__ = ["wanted_classes"]
 
 _TEXTS = frozenset({".rst", ".md", ".txt", ".ipynb", ".py", ".yml"})
 _PATH = re.compile(r"[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+")
@@ -25,32 +27,27 @@ _MEMBERS = re.compile(r"(?:(?:auto|current|py:)?module::|^\s*:::)\s*([\w.]+)", r
 """A Python module that a page documents, or whose members it names without their module."""
 
 
-def matches(patterns: Iterable[str]) -> Callable[[type], bool]:
-    """What tells whether the full name of a class matches one of some patterns, ``mypkg.models.*``."""
-    compiled = re.compile("|".join(map(fnmatch.translate, patterns)))
-    return lambda class_: compiled.match(full_name(class_)) is not None
-
-
-def is_of_project(class_: type) -> bool:
-    """Whether a class is the user's own, and not of an installed library."""
-    file = getattr(sys.modules.get(module_of(class_)), "__file__", None)
-    return isinstance(file, str) and is_user_file(file)
-
-
-def is_documented(folder: Path) -> Callable[[type], bool]:
-    """What tells whether a documentation names a class.
-
-    Args:
-        folder: Of ``conf.py`` or ``mkdocs.yml``.
-    """
+def wanted_classes(settings: RunSettings) -> Callable[[type], bool]:
+    """What tells whether a class is recorded."""
+    if settings.only:
+        pattern = re.compile("|".join(map(fnmatch.translate, settings.only)))
+        return lambda class_: pattern.match(full_name(class_)) is not None
+    if settings.all_classes:
+        return _is_of_project
     paths, modules = set[str](), set[str]()
-    for text in _texts(folder):
+    for text in _texts(Path(settings.folder)):
         paths.update(_PATH.findall(text))
         modules.update(_MEMBERS.findall(text))
     by_name: dict[str, list[str]] = {}
     for path in sorted(paths):
-        by_name.setdefault(re.split("[.:]", path)[-1], []).append(path)
+        by_name.setdefault(re.split("[.:]", path)[-1], []).append(path.replace(":", "."))
     return functools.partial(_is_named, by_name, sorted(modules))
+
+
+def _is_of_project(class_: type) -> bool:
+    """Whether a class is the user's own, and not of an installed library."""
+    file = getattr(sys.modules.get(module_of(class_)), "__file__", None)
+    return isinstance(file, str) and is_user_file(file)
 
 
 def _texts(folder: Path) -> Iterator[str]:
@@ -63,19 +60,15 @@ def _texts(folder: Path) -> Iterator[str]:
 def _is_named(by_name: dict[str, list[str]], modules: list[str], class_: type) -> bool:
     name, package = qualified_name(class_), package_of(module_of(class_))
     paths = [path for path in by_name.get(name.rpartition(".")[2], ()) if package_of(path) == package]
-    if any(_found(path.replace(":", "."), name) is class_ for path in paths):
+    if any(_found(path.removesuffix(f".{name}"), name) is class_ for path in paths):
         return True
     loaded = (sys.modules.get(module) for module in modules if package_of(module) == package)
     return any(getattr(module, "__dict__", {}).get(name) is class_ for module in loaded)
 
 
-def _found(path: str, name: str) -> Any:
-    """The object of a path; a class inside of a class has several names."""
-    module = path.removesuffix(f".{name}")
+def _found(module: str, name: str) -> Any:
+    """What a module has under a name, after its import."""
     try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except Exception:  # noqa: BLE001  (what an import raises)
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except Exception:  # noqa: BLE001  (whatever an import raises)
         return None
-    return found

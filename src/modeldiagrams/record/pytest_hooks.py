@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from modeldiagrams.record.run import begin, end, in_environment, leave_part, settings_for
+from modeldiagrams.record.recorder import Recorder
+from modeldiagrams.record.run import current_run, end_run, start_run
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-
-    from modeldiagrams.record.recorder import Recorder
 
 __all__ = ["RecordingHooks"]
 
@@ -22,12 +21,11 @@ class RecordingHooks:
 
     def __init__(self, config: pytest.Config) -> None:
         """Begin."""
-        known = in_environment()
-        self._ends = known is None
-        self._settings = known or settings_for(None, only=(), all_classes=False, snapshot=False)
-        in_environment(self._settings)
+        known = current_run()
+        self._writes_file = known is None
+        self._settings = known or start_run()
         is_controller = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
-        self._recorder: Recorder | None = None if is_controller else begin(self._settings)
+        self._recorder = None if is_controller else Recorder(self._settings)
         self._numbers: dict[str, int] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -44,11 +42,11 @@ class RecordingHooks:
     def pytest_sessionfinish(self) -> None:
         """Leave what was seen."""
         if self._recorder:
-            leave_part(self._settings, self._recorder, {name.partition("::")[0] for name in self._numbers})
+            self._recorder.part({name.partition("::")[0] for name in self._numbers}).leave(self._settings)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the file, unless the command does that which runs pytest."""
-        if self._ends:
+        if self._writes_file:
             terminalreporter.section("model calls")
-            for line in end(self._settings):
+            for line in end_run(self._settings):
                 terminalreporter.write_line(line)

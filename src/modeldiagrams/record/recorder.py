@@ -10,19 +10,21 @@ import contextlib
 import random
 import sys
 import zlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from modeldiagrams.options.call import RecordedCall
-from modeldiagrams.record.parts import Part, SeenCall
+from modeldiagrams.record.documented import wanted_classes
+from modeldiagrams.record.run import Part, SeenCall
 from modeldiagrams.record.writing import NotWritableError, class_path, note_arguments, write_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
+
+    from modeldiagrams.record.run import RunSettings
 
 __all__ = ["Recorder"]
 
@@ -32,45 +34,34 @@ _OPEN_CALL = nn.Module._call_impl.__code__  # noqa: SLF001
 """Has a frame for each module call around."""
 
 
-@dataclass
 class _Watched:
-    """A class that is recorded, and its best calls so far."""
+    """A class that is recorded, and its best call so far."""
 
-    test: int = -1
-    looked_at: int = 0
-    """Calls in this test."""
-    written: SeenCall | None = None
-    refused: SeenCall | None = None
-    """One that can't be written."""
+    def __init__(self) -> None:
+        self.best: SeenCall | None = None
+        self.looked_at = 0
+        """Calls in the current test."""
+        self._test = -1
 
     def wants(self, test: int) -> bool:
         """Whether a call of this test may be the best one."""
-        if self.test != test:
-            self.test, self.looked_at = test, 0
+        if self._test != test:
+            self._test, self.looked_at = test, 0
         self.looked_at += 1
-        return self.looked_at <= _MOST_LOOKED_AT and not (self.written and self.written.is_best_before(test))
-
-    def keep(self, seen: SeenCall | None) -> None:
-        """Keep a call if it is better than those before."""
-        if seen and seen.problem:
-            self.refused = min(self.refused or seen, seen, key=lambda one: one.key)
-        elif seen:
-            self.written = min(self.written or seen, seen, key=lambda one: one.key)
+        best = self.best
+        is_final = best is not None and not best.problem and best.key[:2] == (0, False) and best.key[2] < test
+        return self.looked_at <= _MOST_LOOKED_AT and not is_final
 
 
 class Recorder:
     """Records calls for the rest of the process."""
 
-    def __init__(self, is_wanted: Callable[[type], bool], *, snapshot: bool = False) -> None:
-        """Begin.
-
-        Args:
-            is_wanted: Whether a class is to be recorded.
-            snapshot: Whether to trace calls that can't be written.
-        """
-        self._is_wanted = is_wanted
-        self._snapshot = snapshot
+    def __init__(self, settings: RunSettings) -> None:
+        """Begin."""
+        self._is_wanted = wanted_classes(settings)
+        self._snapshot = settings.snapshot
         self._place = ""
+        """The test or script that runs; empty outside of tests."""
         self._test = 0
         self._watched: dict[type, _Watched | None] = {}
         """None for a class that is not recorded."""
@@ -97,52 +88,36 @@ class Recorder:
             self._place = ""
 
     def part(self, files: set[str]) -> Part:
-        """What was recorded in this process.
-
-        Args:
-            files: With the tests that ran, or of the script.
-        """
-        part = Part(files=sorted(files))
+        """What this process saw when it ran the tests, or the script, in some files."""
+        seen = {}
         for class_, watched in self._watched.items():
-            if watched is None:
-                continue
-            try:
-                path = class_path(class_)
-            except NotWritableError:
-                continue  # a class of a test, or inside of a function, has no documentation
-            if watched.written:
-                part.written[path] = watched.written
-            elif watched.refused:
-                part.refused[path] = watched.refused
-        return part
+            with contextlib.suppress(NotWritableError):  # a class of a test, or inside of a function
+                if watched and watched.best:
+                    seen[class_path(class_)] = watched.best
+        return Part(sorted(files), seen)
 
     def _constructor(self) -> Callable[..., Any]:
-        watched, undecided, make = self._watched, self._undecided, object.__new__
+        make = object.__new__
 
         def __new__(cls: type[nn.Module], *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             following = super(nn.Module, cls).__new__
             module = make(cls) if following is make else following(cls, *args, **kwargs)
             if sys._getframe(1).f_code.co_name != "__newobj__":  # noqa: SLF001  (a copy gets those of the original)
                 note_arguments(module, args, kwargs)
-            if cls not in watched:
+            if cls not in self._watched:
                 if self._place:
                     self._decide(cls)
                 else:
-                    undecided.add(cls)
+                    self._undecided.add(cls)
             return module
 
         return __new__
 
     def _decide(self, class_: type) -> None:
         """Record a class from now on, or never."""
-        if class_ in self._watched:
-            return
-        place, self._place = self._place, ""  # to find out may import modules
-        try:
-            self._watched[class_] = _Watched() if self._is_wanted(class_) else None
-        finally:
-            self._place = place
-        if watched := self._watched[class_]:
+        with self._paused():  # to find out may import modules
+            watched = self._watched[class_] = _Watched() if self._is_wanted(class_) else None
+        if watched:
             class_.__call__ = self._method(class_, watched)  # type: ignore[method-assign]
 
     def _method(self, class_: type, watched: _Watched) -> Callable[..., Any]:
@@ -156,7 +131,8 @@ class Recorder:
                 return call(*args, **kwargs)
             seen = self._look(watched, module, args, kwargs)  # before it runs, which may change its inputs
             result = call(*args, **kwargs)
-            watched.keep(seen)  # a call that raises shows nothing
+            if seen:  # a call that raises shows nothing
+                watched.best = min(watched.best or seen, seen, key=lambda one: one.order)
             return result
 
         return __call__
@@ -165,18 +141,25 @@ class Recorder:
         self, watched: _Watched, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> SeenCall | None:
         """A call as it can be kept; None if it is no better than what is known."""
-        key = (_depth(), bool(module.training), self._test, watched.looked_at)
-        if watched.written and watched.written.key <= key:
+        key, place = (_depth(), bool(module.training), self._test, watched.looked_at), self._place
+        best = watched.best
+        if best and not best.problem and best.key <= key:
             return None
+        with self._paused():
+            try:
+                return SeenCall(key, write_call(module, args, kwargs, place))
+            except Exception as error:  # noqa: BLE001  (values of any class are asked about themselves)
+                is_known = isinstance(error, NotWritableError)
+                problem = str(error) if is_known else f"it can't be read: {type(error).__name__}: {error}"
+            is_better = best is None or (bool(best.problem) and key < best.key)
+            graph = _traced(module, args, kwargs) if self._snapshot and is_better else ""
+        return SeenCall(key, RecordedCall(seen=place), problem, graph)
+
+    @contextlib.contextmanager
+    def _paused(self) -> Iterator[None]:
         place, self._place = self._place, ""
         try:
-            return SeenCall(key, write_call(module, args, kwargs, place))
-        except Exception as error:  # noqa: BLE001  (values of any class are asked about themselves)
-            is_known = isinstance(error, NotWritableError)
-            problem = str(error) if is_known else f"it can't be read: {type(error).__name__}: {error}"
-            is_better = watched.refused is None or key < watched.refused.key
-            graph = _traced(module, args, kwargs) if self._snapshot and is_better else ""
-            return SeenCall(key, RecordedCall(seen=place), problem=problem, graph=graph)
+            yield
         finally:
             self._place = place
 

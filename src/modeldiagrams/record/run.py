@@ -17,28 +17,30 @@ import msgspec
 
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.options.call import RecordedCall  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.options.settings import CALLS
-from modeldiagrams.record.calls import GRAPHS, documentation_in, merge, read_calls, write_calls
-from modeldiagrams.record.documented import is_documented, is_of_project, matches
-from modeldiagrams.record.parts import Part, joined
+from modeldiagrams.record.calls import documentation_in, read_calls, write_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from modeldiagrams.record.calls import Calls
-    from modeldiagrams.record.recorder import Recorder
-
-__all__ = ["RunSettings", "begin", "end", "in_environment", "leave_part", "run_command", "settings_for"]
+__all__ = ["Part", "RunSettings", "SeenCall", "current_run", "end_run", "merge", "run_command", "start_run"]
 
 _VARIABLE = "MODELDIAGRAMS_RECORD"
 """The settings, for the processes of a run."""
+_GRAPHS = "model-calls"
+"""The folder next to the file of calls with the graphs of those that can't be written."""
+_WAY_OUT = (
+    "Name a function that returns the inputs (option `inputs_from`) or one that makes the model (option `model`), or "
+    "keep the graph of this very call: `modeldiagrams record --snapshot`"
+)
 
 
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What is recorded, and where it goes."""
 
     folder: str
-    """Of the documentation, where the file of calls is."""
+    """Of the documentation."""
     parts: str
     """Where processes leave what they saw."""
     only: tuple[str, ...] = ()
@@ -48,76 +50,83 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: bool = False
     """Whether calls that can't be written are traced."""
 
+
+class SeenCall(msgspec.Struct, frozen=True):
+    """A call of a class."""
+
+    key: tuple[int, bool, int, int]
+    """Depth inside other module calls, whether in train mode, number of the test, number in the test."""
+    call: RecordedCall
+    problem: str = ""
+    """Why it can't be written."""
+    graph: str = ""
+    """JSON of what was traced instead."""
+
     @property
-    def file(self) -> Path:
-        """The file of calls."""
-        return Path(self.folder, CALLS)
+    def order(self) -> tuple[bool, int, int, bool, int, int, str]:
+        """Of several calls, the one where this is the least is the best."""
+        return (bool(self.problem), self.call.rank, *self.key, self.call.seen)
 
 
-def in_environment(settings: RunSettings | None = None) -> RunSettings | None:
-    """The settings of the run to which this process belongs; with an argument, one begins."""
-    if settings:
-        os.environ[_VARIABLE] = msgspec.json.encode(settings).decode()
-    text = os.environ.get(_VARIABLE)
-    return msgspec.json.decode(text, type=RunSettings) if text else None
+class Part(msgspec.Struct):
+    """What one process saw."""
+
+    files: list[str]
+    """With the tests, or the script, that ran."""
+    seen: dict[str, SeenCall]
+    """Class → its best call."""
+
+    def leave(self, settings: RunSettings) -> None:
+        """Write it down for the end of the run."""
+        content = msgspec.json.encode(self)
+        write_atomically(Path(settings.parts, f"{digest(content)}.json"), content)
 
 
-def settings_for(folder: Path | None, *, only: Sequence[str], all_classes: bool, snapshot: bool) -> RunSettings:
-    """The settings of a new run.
+def start_run(
+    folder: Path | None = None, *, only: Sequence[str] = (), all_classes: bool = False, snapshot: bool = False
+) -> RunSettings:
+    """Let this process and those that it starts record calls.
 
     Args:
         folder: Of the documentation; None looks for it below the current folder.
-        only: Patterns of names of classes.
-        all_classes: Whether classes are recorded, too, that the documentation doesn't name.
-        snapshot: Whether calls that can't be written are traced.
+        only: As in `RunSettings`, as are the others.
+        all_classes: True, too, where there is no documentation.
+        snapshot: As above.
     """
     found = folder or documentation_in(Path.cwd())
-    return RunSettings(
+    settings = RunSettings(
         folder=str((found or Path.cwd()).absolute()),
         parts=tempfile.mkdtemp(prefix="modeldiagrams-record-"),
         only=tuple(only),
         all_classes=all_classes or found is None,
         snapshot=snapshot,
     )
+    os.environ[_VARIABLE] = msgspec.json.encode(settings).decode()
+    return settings
 
 
-def begin(settings: RunSettings) -> Recorder:
-    """Record in this process from now on."""
-    from modeldiagrams.record.recorder import Recorder  # noqa: PLC0415  (imports torch)
-
-    folder = Path(settings.folder)
-    by_pattern = matches(settings.only) if settings.only else None
-    return Recorder(
-        by_pattern or (is_of_project if settings.all_classes else is_documented(folder)), snapshot=settings.snapshot
-    )
+def current_run() -> RunSettings | None:
+    """The run to which this process belongs."""
+    text = os.environ.get(_VARIABLE)
+    return msgspec.json.decode(text, type=RunSettings) if text else None
 
 
-def leave_part(settings: RunSettings, recorder: Recorder, files: set[str]) -> None:
-    """Write down what this process saw when it ran the tests or the script in some files."""
-    content = msgspec.json.encode(recorder.part(files))
-    write_atomically(Path(settings.parts, f"{digest(content)}.json"), content)
-
-
-def run_command(command: Sequence[str], settings: RunSettings) -> int:
-    """Run a command in which calls are recorded.
-
-    Args:
-        command: Its words.
-        settings: What is recorded.
-
-    Returns:
-        Its exit status.
+def run_command(command: Sequence[str]) -> int:
+    """Run a command in which calls are recorded, after `start_run`; returns its exit status.
 
     Raises:
         ModelDiagramsError: if it can't be run, or runs no script.
     """
-    in_environment(settings)
     more = "-p modeldiagrams --record-model-calls"
     os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} {more}".strip()
     try:
-        return subprocess.run(_with_recorder([*command]), check=False).returncode  # noqa: S603
+        process = subprocess.Popen(_with_recorder([*command]))  # noqa: S603
     except OSError as error:
         raise ModelDiagramsError(f"{command[0]} can't be run: {error.strerror}") from error
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        return process.wait()  # it was interrupted, too, and leaves what it saw
 
 
 def _with_recorder(command: list[str]) -> list[str]:
@@ -132,45 +141,54 @@ def _with_recorder(command: list[str]) -> list[str]:
     return [program, *command[1:first], *([] if is_pytest else ["-m", __package__]), *command[first:]]
 
 
-def end(settings: RunSettings) -> list[str]:
+def end_run(settings: RunSettings) -> list[str]:
     """Write the calls that were recorded.
 
     Returns:
         What to tell: a line on the file, and one for each class whose calls can't be written.
     """
-    paths = sorted(Path(settings.parts).glob("*.json"))
-    seen = joined(msgspec.json.decode(path.read_bytes(), type=Part) for path in paths)
-    before = read_calls(settings.file)
+    parts = [msgspec.json.decode(path.read_bytes(), type=Part) for path in Path(settings.parts).glob("*.json")]
+    best: dict[str, SeenCall] = {}
+    for name, seen in (item for part in parts for item in part.seen.items()):
+        best[name] = min(best.get(name, seen), seen, key=lambda one: one.order)
+    file = Path(settings.folder, CALLS)
+    for name, seen in best.items():
+        if seen.graph:
+            graph = f"{_GRAPHS}/{name}.json"
+            write_atomically(file.parent / graph, seen.graph.encode())
+            best[name] = SeenCall(seen.key, msgspec.structs.replace(seen.call, graph=graph))
+    before = read_calls(file)
     gone = {call.file for call in before.values() if not Path(call.file).exists()}
-    found = {name: each.call for name, each in seen.written.items()}
-    for name, each in seen.refused.items():
-        if each.graph:
-            graph = f"{GRAPHS}/{name}.json"
-            write_atomically(settings.file.parent / graph, each.graph.encode())
-            found[name] = msgspec.structs.replace(each.call, graph=graph)
-    after = merge(before, found, frozenset({*seen.files, *gone}))
+    written = {name: seen.call for name, seen in best.items() if not seen.problem}
+    after = merge(before, written, gone.union(*(part.files for part in parts)))
     if after or before:
-        write_calls(settings.file, after)
-    refused = [
-        f"{name} can't be written as {each.call.seen} calls it: {each.problem}. {_WAY_OUT}"
-        for name, each in sorted(seen.refused.items())
-        if name not in after
-    ]
-    return [_summary(settings, before, after), *refused]
+        write_calls(file, after)
+    refused = [(name, seen) for name, seen in sorted(best.items()) if name not in after]
+    told = (f"{name} can't be written as {one.call.seen} calls it: {one.problem}. {_WAY_OUT}" for name, one in refused)
+    return [_summary(settings, file, before, after), *told]
 
 
-_WAY_OUT = (
-    "Name a function that returns the inputs (option `inputs_from`) or one that makes the model (option `model`), or "
-    "keep the graph of this very call: `modeldiagrams record --snapshot`"
-)
+def merge(
+    kept: Mapping[str, RecordedCall], found: Mapping[str, RecordedCall], ran: set[str]
+) -> dict[str, RecordedCall]:
+    """What the file says after a run.
+
+    Args:
+        kept: What it said before.
+        found: The calls of this run.
+        ran: Files with tests or examples that ran, or that are gone: nothing that was seen there is kept.
+    """
+    kept = {name: call for name, call in kept.items() if call.file not in ran}
+    better = {name: call for name, call in found.items() if name not in kept or call.rank < kept[name].rank}
+    return {**kept, **better}
 
 
-def _summary(settings: RunSettings, before: Calls, after: Calls) -> str:
-    new = len(after.keys() - before.keys())
+def _summary(
+    settings: RunSettings, file: Path, before: Mapping[str, RecordedCall], after: Mapping[str, RecordedCall]
+) -> str:
     changed = sum(name in before and before[name] != call for name, call in after.items())
-    counts = {"new": new, "changed": changed, "removed": len(before.keys() - after.keys())}
+    counts = {"new": len(after.keys() - before), "changed": changed, "removed": len(before.keys() - after)}
     told = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "nothing changed"
-    file = settings.file
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     text = f"{shown}: {len(after)} model call{'s'[: len(after) != 1]} ({told})"
     if after or settings.only or settings.all_classes:

@@ -25,7 +25,7 @@ from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
 from modeldiagrams.resolve.values.construct import find_call_problem
-from modeldiagrams.resolve.values.tensors import make_inputs
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
