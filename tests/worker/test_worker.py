@@ -167,7 +167,7 @@ def test_infinite_limits_are_clamped(monkeypatch, value):
     requests = []
     worker = Worker()
     refused = Refused(problem=Problem(kind="model", message="none"))
-    monkeypatch.setattr(worker._way, "trace", lambda request: requests.append(request) or refused)
+    monkeypatch.setattr(worker, "run", lambda request: requests.append(request) or refused)
     worker.trace(make_options(model="x.Y", timeout=value, memory=value))
     assert (requests[0].limits.seconds, requests[0].limits.gigabytes) == (1e6, 1e6)
 
