@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from modeldiagrams.engine.problems import forward_problem, in_words
-from modeldiagrams.resolve.values.tensors import make_inputs
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import trace
 
 INTEGERS = {"shape": [2, 3], "dtype": "int64"}

@@ -315,6 +315,8 @@ IMAGE, LARGE_IMAGE = (torch.zeros(1, 3, 16, 16),), (torch.zeros(1, 3, 64, 64),)
 TOKENS = torch.zeros(1, 5, 3)
 PAGE, WIDEST = 740, 822
 """Width of a column, and of a picture whose labels of 10 px then have 9."""
+TALLEST = 1800
+"""Height of a picture that shows all stages and an open block."""
 CASES = {
     "staged": (Staged, IMAGE, {"Bottleneck"}),
     "tall": (Tall, IMAGE, {"Inception"}),
@@ -344,7 +346,7 @@ def test_an_exemplar_of_what_carries_the_model_is_open(name: str) -> None:
     drawn = picture(make, inputs)
     assert expected <= set(opened(drawn.svg))
     assert drawn.width <= WIDEST
-    assert drawn.height * min(1, PAGE / drawn.width) <= 1400
+    assert drawn.height * min(1, PAGE / drawn.width) <= TALLEST
 
 
 def test_what_holds_itself_is_open_more_than_once() -> None:

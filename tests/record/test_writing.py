@@ -15,8 +15,8 @@ from torch import nn
 
 from modeldiagrams.options.reading import read_yaml, yaml_line
 from modeldiagrams.record.writing import NotWritableError, note_arguments, write_call
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.resolve.values.option_values import make_option_value
-from modeldiagrams.resolve.values.tensors import make_inputs
 
 Point = namedtuple("Point", "x y")  # noqa: PYI024  (as people write it)
 

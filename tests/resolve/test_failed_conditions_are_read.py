@@ -15,7 +15,7 @@ from modeldiagrams.resolve.arguments.argument_search import solve_arguments
 from modeldiagrams.resolve.code.conditions import find_unequal_sides
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
-from modeldiagrams.resolve.values.entries import list_leaves
+from modeldiagrams.resolve.values.input_entries import list_leaves
 from modeldiagrams.resolve.values.option_values import make_option_value
 
 

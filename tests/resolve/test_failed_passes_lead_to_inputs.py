@@ -17,7 +17,7 @@ from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.candidate_search import count_dead_inputs
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
 from modeldiagrams.resolve.inputs.sizes import Sizes
-from modeldiagrams.resolve.values.entries import Leaf
+from modeldiagrams.resolve.values.input_entries import Leaf
 
 
 def solved(model):

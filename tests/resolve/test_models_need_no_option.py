@@ -24,7 +24,7 @@ from zoo.verdict import faults
 
 FOUND = [entry for entry in entries() if entry.expected != ONLY_MODULES]
 OTHERS = [entry for entry in entries() if entry.expected == ONLY_MODULES]
-SLOW = ("DecisionTransformer", "GestureNet", "detector_s")
+SLOW = ("DecisionTransformer", "detector_s")
 """Seconds each: left to `make zoo`, like the further checks of two models in three."""
 QUICK = [entry for entry in FOUND if not entry.path.endswith(SLOW)]
 # what a model warns of on inputs that don't fit is not a reader's concern

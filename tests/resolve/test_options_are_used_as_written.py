@@ -13,7 +13,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import InputsError, loaded_sources, resolve
 from modeldiagrams.resolve.code.user_code import seeded, user_code
-from modeldiagrams.resolve.values.tensors import call_for_inputs, make_inputs
+from modeldiagrams.resolve.values.input_values import call_for_inputs, make_inputs
 
 pytestmark = pytest.mark.usefixtures("project")
 

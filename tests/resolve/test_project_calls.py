@@ -13,7 +13,7 @@ import yaml
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.project.call_sites import find_call_sites
+from modeldiagrams.resolve.project.literal_calls import find_literal_calls
 
 MODEL = '''
 """Documents itself.
@@ -213,7 +213,7 @@ def sites(tmp_path, monkeypatch):
         for path, text in written.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(textwrap.dedent(text))
-        return [*find_call_sites(importlib.import_module("shop.net").Net)]
+        return [*find_literal_calls(importlib.import_module("shop.net").Net)]
 
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()

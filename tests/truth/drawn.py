@@ -174,9 +174,17 @@ def _size(item: ET.Element) -> tuple[float, float]:
 
 
 def _count(item: ET.Element) -> int:
-    """How many nodes a box says it stands for: the sum of `… 12 ops, 2 weights`."""
-    names = [text for part in [item, *_children(item, "mg-header")] for text in _children(part, "mg-name")]
-    return sum(int(number) for name in names for number in re.findall(r"(\d+) [a-z]", "".join(name.itertext())))
+    """How many nodes a box says it stands for: the sum of `… 12 ops, 2 weights`, the parts of `Conv2d 3 → 8 · BN`."""
+    parts = [item, *_children(item, "mg-header")]
+    name, detail = (
+        " ".join("".join(text.itertext()) for part in parts for text in _children(part, kind))
+        for kind in ("mg-name", "mg-detail")
+    )
+    if name.startswith("…"):
+        return sum(int(number) for number in re.findall(r"(\d+) [a-z]", name))
+    if name == "stem":
+        return sum(int(times or 1) for times in re.findall(r"[^,]+?(?:×(\d+))?(?:,|$)", detail))
+    return detail.count("·") + 1
 
 
 def _read_badge(drawn: Drawn, name: str, item: ET.Element) -> None:

@@ -202,7 +202,10 @@ class Picture:
         self.trace = trace
         self.drawn: Drawn = read(svg)
         self.bundled = {name: members for name, members in bundled.items() if name in self.drawn.boxes}
-        self.rolled = {run: list(members) for run, members in rolled.items()}
+        # layers in one box are members of a run as one
+        self.rolled = {
+            run: [one for member in members for one in bundled.get(member, [member])] for run, members in rolled.items()
+        }
         self._positions: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
         # a repeat of several blocks may hold repeats of one
         for run in sorted(self.rolled, key=self.period, reverse=True):

@@ -107,7 +107,8 @@ class Sweep:
     def _opened(self, plumbing: bool) -> Rendered:
         """The picture with all open."""
         modules = [name for name, node in self.trace.nodes.items() if node["kind"] == "module"]
-        opened = {"expanded": modules + self._functions, "unrolled": [], "direction": "TB", "plumbing": plumbing}
+        opened = {"expanded": modules + self._functions, "unrolled": [], "direction": "TB"}
+        opened |= {"plumbing": plumbing, "layers": False}
         return self.draw(self._unrolled(opened))
 
     def _trace_shown_in(self, rendered: Rendered) -> Trace:

@@ -59,6 +59,13 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
             " default; `false` shows the ops. A function with fewer than three visible ops is never a box."
         ),
     ] = None
+    layers: Annotated[
+        bool | None,
+        Meta(
+            description="Whether a convolution, its normalisation and its activation are one box, as by default;"
+            " `false` shows one box for each."
+        ),
+    ] = None
     fit: Annotated[
         tuple[float, float] | None,
         Meta(

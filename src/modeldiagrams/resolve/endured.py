@@ -31,7 +31,7 @@ def errors_logged(what: str, log: list[str] | None = None) -> Iterator[None]:
         yield
     except TargetError:
         raise
-    except Exception as error:  # a source reads code that nobody has foreseen
+    except Exception as error:  # sources read code of any kind
         _LOGGER.debug("%s: %r", what, error, exc_info=error)
         if log is not None:
             log.append(f"{what}: {type(error).__name__}: {error}".partition("\n")[0][:_LONGEST])

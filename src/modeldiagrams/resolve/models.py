@@ -46,7 +46,7 @@ def make_variants(call: Call, device: str | None = None) -> Iterator[Built]:
     Yields:
         The default model, without memory for its weights if it is large; the same with memory, if they fit; one with
         fewer layers, if its configuration is assumed anyway; those with other modules as arguments; and one that a
-        function beside its class makes.
+        function in the module of its class makes.
 
     Raises:
         TargetError: as `make_model`, if no variant can be made.
@@ -134,7 +134,7 @@ def _build(request: ModelRequest, arguments: Arguments, meta_from: float) -> Bui
 
 
 def _made(default: Built, call: Call, proposals: Any, variant: str) -> Iterator[Built]:
-    """Models of the same class with other arguments; those that can't be made are left out."""
+    """Models of the same class with other arguments, except where making them fails."""
     request = ModelRequest(default.maker, call)
     for arguments in proposals:
         try:
@@ -159,7 +159,7 @@ def _smaller(call: Call) -> Iterator[Built]:
 
 
 def _by_factory(call: Call) -> Iterator[Built]:
-    """The model as a function beside its class makes it."""
+    """The model as a function in the module of its class makes it."""
     maker = locate(call.model)
     request = ModelRequest(maker, call)
     for arguments in list_factory_arguments(request):

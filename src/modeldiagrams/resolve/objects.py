@@ -10,7 +10,7 @@ from torch import Tensor, nn
 __all__ = ["with_attributes"]
 
 
-class Settings(dict[str, Any]):
+class AttributeDict(dict[str, Any]):
     """A configuration whose values are read as keys and as attributes."""
 
     def __getattr__(self, name: str) -> Any:

@@ -32,7 +32,7 @@ const GAP = 8;
 const SIGN = 13;
 
 export function drawBox(item: Item, box: Box, painter: Painter): string {
-  const kind = item.kind === "function" ? "module" : item.kind;
+  const kind = item.kind === "function" || (item.kind === "bundle" && item.family !== "other") ? "module" : item.kind;
   const classes = ["node", `kind-${kind}`, `family-${item.family}`, ...item.marks];
   if (item.glyph !== null) classes.push("glyph");
   const context: StyleContext = { family: item.family, classes };

@@ -31,6 +31,8 @@ export interface BundleNode {
   name: string;
   content: string;
   outputs?: string[];
+  /** Set for a convolution with its normalisation and activation. */
+  layers?: true;
 }
 
 /** A call of a function, or a `record_function` scope, that views show as a box. In a trace it is the `scope` of nodes. */
@@ -162,6 +164,11 @@ export interface GraphIndex {
   assumedSizes: Map<string, string>;
   /** Whether there are bundles or function calls. */
   hasGroups: boolean;
+}
+
+/** Whether a node is a convolution with its normalisation and activation. */
+export function isLayers(node: GraphNode | undefined): boolean {
+  return node?.kind === "bundle" && node.layers === true;
 }
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };

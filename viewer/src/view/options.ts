@@ -14,6 +14,8 @@ export interface ViewOptions {
   direction?: Direction | readonly (readonly [pattern: string, direction: Direction])[] | null;
   /** Whether calls of functions are boxes; null means true. */
   functions?: boolean | null;
+  /** Whether a convolution, its normalisation and its activation are one box; null means true. */
+  layers?: boolean | null;
   /** Width and height of the page in px. */
   fit?: readonly [width: number, height: number] | null;
   /** Whether the width of edges grows with the size of their tensors. */

@@ -3,7 +3,7 @@ import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT }
 import { indexGraph } from "../graph/indexing.js";
 import { withFunctions } from "./grouping/functions.js";
 import { shownIndex } from "./grouping/shown_index.js";
-import { spanName } from "./labels/group_names.js";
+import { rangeName } from "./labels/group_names.js";
 import { isLoop } from "./repeats/contents.js";
 import { findRuns, repeat } from "./repeats/repeats.js";
 
@@ -90,8 +90,8 @@ function repeatsIn(shown: GraphIndex, id: string): Map<string, Entry> {
     const stretch = contents.children.slice(run.start, run.start + run.period * run.times);
     const calls = callsIn(shown, stretch);
     const modules = callsIn(shown, repeat(contents, run, 0));
-    const [first, last] = [modules[0]?.id ?? "", calls[calls.length - 1]?.id];
-    const name = () => (isLoop(shown, contents, run) ? "step" : spanName(shown, [first], last));
+    const all = calls.map(({ id }) => id);
+    const name = () => (isLoop(shown, contents, run) ? "step" : rangeName(shown, all));
     const repeats = Array.from({ length: run.times }, (_, i) => callsIn(shown, repeat(contents, run, i)));
     const sets = new Set(repeats.map((calls) => calls.map(({ path }) => path).join("\n"))).size;
     const entry = modules.length > 1 ? { modules, times: run.times, sets, name: name() } : { calls };

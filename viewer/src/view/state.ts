@@ -13,6 +13,8 @@ export interface State {
   turned?: string[];
   /** Whether calls of functions are boxes, as by default. */
   functions?: boolean;
+  /** Whether a convolution, its normalisation and its activation are one box, as by default. */
+  layers?: boolean;
   /** Whether reshapes, casts, inactive dropout, constants and the like are shown. */
   plumbing?: boolean;
   /** Containers with more children than `most`, or more inputs or outputs than `ends`, show some as bundles. */

@@ -19,7 +19,7 @@ import {
   type ShownContents,
   shownContents,
 } from "./repeats/contents.js";
-import { counterpart } from "./repeats/fold.js";
+import { inLaterRepeats } from "./repeats/fold.js";
 import { findRunsSteps } from "./repeats/repeats.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./repeats/returns.js";
 import { markStacks } from "./repeats/stacks.js";
@@ -212,7 +212,7 @@ function* itemOf(
   const inside = () => frameOf(context, id, box, repeated.members, repeated.loop);
   const frame = expandable && context.expanded.has(id) ? yield* inside() : null;
   const marks = marksOf(index, node);
-  const text = boxedWords(index, box.chain, repeated.members, counterpart(index, id, repeats));
+  const text = boxedWords(index, box.chain, repeated.members, inLaterRepeats(index, id, repeats));
   const opened = index.nodes.get(inner) ?? node;
   const detail = detailIn(text.detail, shown);
   const item: Item = {
@@ -291,7 +291,7 @@ function* groupItem(context: Context, id: string, group: Group, around: Directio
       id,
       group,
       direction,
-      group.ends,
+      group.firsts,
       kind === "step" ? { next: nextIn(group), module: undefined } : null,
     ),
   };

@@ -24,8 +24,8 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.arguments.blame import find_open_names, find_refusal, find_slots_in_error, learns_choices
 from modeldiagrams.resolve.arguments.class_options import rule_out_class
 from modeldiagrams.resolve.arguments.forward_uses import find_forward_uses
-from modeldiagrams.resolve.arguments.kinds import refine_kind
 from modeldiagrams.resolve.arguments.sandbox import sandboxed
+from modeldiagrams.resolve.arguments.slot_kinds import refine_kind
 from modeldiagrams.resolve.arguments.slot_options import explain_slot
 from modeldiagrams.resolve.arguments.slots import (
     Slot,
@@ -34,9 +34,9 @@ from modeldiagrams.resolve.arguments.slots import (
     note_layers,
     set_widths,
 )
-from modeldiagrams.resolve.arguments.stand_ins import PlainData, Refused, Use
-from modeldiagrams.resolve.code.annotations import get_annotations
+from modeldiagrams.resolve.arguments.stand_ins import Misuse, PlainData, Use
 from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.code.parameter_annotations import get_annotations
 from modeldiagrams.resolve.code.source import get_source, list_own_bases
 from modeldiagrams.resolve.code.user_code import seeded
 from modeldiagrams.resolve.names.conventions import list_required_parameters
@@ -173,7 +173,7 @@ class ArgumentSearch:
             return found
         before = [(slot, dict(slot.children)) for slot in asked]
         for slot in asked:
-            refine_kind(Refused(slot, Use("members", (*slot.asked,))))
+            refine_kind(Misuse(slot, Use("members", (*slot.asked,))))
         more = self.searched()
         if more is None:
             for slot, children in before:
@@ -195,7 +195,7 @@ class ArgumentSearch:
         """Whether the constructor runs with the values that are chosen now."""
         try:
             self._made()
-        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
+        except (Exception, SystemExit, Misuse):  # noqa: BLE001  (whatever the constructor raises)
             return False
         return True
 
@@ -268,7 +268,7 @@ class ArgumentSearch:
                 uses = find_forward_uses(model)
                 if not any(self._refine(use) for use in uses):
                     return model
-            except Refused as refused:
+            except Misuse as refused:
                 if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
@@ -294,7 +294,7 @@ class ArgumentSearch:
         self.slots.append(self._slot(name, None))
         return self.refinements <= _MOST_REFINEMENTS
 
-    def _refine(self, refused: Refused) -> bool:
+    def _refine(self, refused: Misuse) -> bool:
         self.refinements += 1
         return self.refinements <= _MOST_REFINEMENTS and refine_kind(refused)
 
@@ -329,7 +329,7 @@ class ArgumentSearch:
                 self.calls_left -= _CALLS_OF_RUN - plain.calls_left
 
     def _plan(self, choices: Choices, error: BaseException) -> None:
-        """Queue other values of what the error is about, those that it is most about first."""
+        """Queue other values of the arguments that caused the error, likeliest first."""
         if len(choices) >= _MOST_CHANGES:
             return
         for place, slot in enumerate(find_slots_in_error(error, self.every())):

@@ -22,16 +22,16 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     Fields,
     Fixed,
     Items,
+    Misuse,
     Number,
     Real,
-    Refused,
     Text,
     Use,
     slots_of,
     unwrap_numbers,
 )
 from modeldiagrams.resolve.code.conditions import evaluate, find_failed_checks
-from modeldiagrams.resolve.code.frames import get_expression_at, list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks, look_up_expression
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _holds_none(node: ast.expr, names: Mapping[str, Any]) -> bool:
     return False
 
 
-def find_refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
+def find_refusal(error: BaseException, known: Iterable[Slot]) -> Misuse | None:
     """The use of an argument that an error reveals: PyTorch refused a value that recorded nothing itself."""
     known = [*known]
     asked = chain(
@@ -154,42 +154,42 @@ def find_refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     return next(asked, None)
 
 
-def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Misuse]:
     """An attribute that a module or a tensor lacks which an argument is."""
     if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
-        yield from (Refused(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
+        yield from (Misuse(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
     lacking = re.search(r"'bool' object (?:is not (\w+)|has no attribute '(\w+)')", str(error))
     for frame, at in _frames(error) if lacking else ():  # a flag can't be watched
         node = get_expression_at(frame, at)
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
         use = Use("method", lacking[2]) if lacking and lacking[2] else Use("items")
-        yield from (Refused(slot, use) for slot in known if slot.name in names and type(slot.option()) is bool)
+        yield from (Misuse(slot, use) for slot in known if slot.name in names and type(slot.option()) is bool)
 
 
-def _of_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+def _of_name(error: BaseException, known: list[Slot]) -> Iterator[Misuse]:
     """What PyTorch says of an argument by its name, or a condition of an array that was made of it."""
     said = re.search(r"argument '(\w+)' must be torch\.(dtype|device), not (Number|Real|Text)", str(error))
     if said:
         use = Use("instance", (getattr(torch, said[2]),))
-        yield from (Refused(slot, use) for slot in known if slot.name.endswith(said[1]))
+        yield from (Misuse(slot, use) for slot in known if slot.name.endswith(said[1]))
     if re.search(r"Dimension out of range .*\[-1, 0\]", str(error)):  # `np.asarray(adj).sum(1)`
-        yield from (Refused(slot, Use("array")) for slot in known if _is_plain_graph(slot))
+        yield from (Misuse(slot, Use("array")) for slot in known if _is_plain_graph(slot))
     for names, check, _ in find_failed_checks(error):
         points = [each.id for each in ast.walk(check) if isinstance(each, ast.Name) and _is_point(names.get(each.id))]
         for slot in known:
             if slot.name in points and slot.kind == "number":
-                yield Refused(slot, Use("items" if isinstance(names[slot.name], Tensor) else "array"))
+                yield Misuse(slot, Use("items" if isinstance(names[slot.name], Tensor) else "array"))
 
 
 def _is_plain_graph(slot: Slot) -> bool:
     return slot.kind == "number" and is_listed("graphs", slot.name)
 
 
-def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
-    """Keys that a mapping lacks, or a copy of it: one that is read, or those that a call needs, ``make(**cfg)``."""
+def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Misuse]:
+    """Keys that a mapping or its copy lacks: one that is read, or those that ``make(**cfg)`` needs."""
     if isinstance(error, KeyError):
         keys = [key for key in error.args[:1] if isinstance(key, Number)]
-        yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
+        yield from (Misuse(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and is_key(error.args[0]):
         yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
@@ -197,23 +197,23 @@ def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     for frame, at in theirs if lacking else ():
         members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else Use("members", ())
         is_spread, spread = _spread(frame, at)
-        yield from (Refused(slot, members) for slot in spread[:1])
+        yield from (Misuse(slot, members) for slot in spread[:1])
         if is_spread:
             yield from _of_copy(error, known, members)
 
 
-def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Misuse]:
     """Keys that a configuration may lack, but not here: ``int(cfg.get("width"))``."""
     for frame, at in _frames(error)[:2] if "NoneType" in str(error) else ():
         for name in _keys_without_value(frame, at):
             yield from (
-                Refused(slot, Use("members", (name,)))
+                Misuse(slot, Use("members", (name,)))
                 for slot in known
                 if name in slot.asked and name not in slot.children
             )
 
 
-def _said(error: BaseException) -> Iterator[Refused]:
+def _said(error: BaseException) -> Iterator[Misuse]:
     """What a message says of an argument in one of its frames."""
     is_missing = "NoneType" in str(error)  # "int() argument must be a string …": of what isn't there
     use = None if is_missing else next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
@@ -222,10 +222,10 @@ def _said(error: BaseException) -> Iterator[Refused]:
         slots = [*_in_expression(frame, at), *slots]
         if use == _WHOLE:
             slots = [slot for slot in slots if isinstance(slot.option(), float)]
-        yield from (Refused(slot, use) for slot in slots[:1] if use)
+        yield from (Misuse(slot, use) for slot in slots[:1] if use)
 
 
-def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Misuse]:
     """A list that has too few items, or too many, for a function that only got its items."""
     said = re.search(r"length (?:of )?(?P<want>\d+),? (?:but )?(?:got|found|not) (?P<got>\d+)", str(error))
     if said:
@@ -235,17 +235,17 @@ def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refuse
         for slot in known:
             items = {*slot.children.values()}
             if slot.kind == "items" and int(slot.option()) == int(said["got"]) and (items | {slot}) & inside:
-                yield Refused(slot, Use("items", int(said["want"])))
+                yield Misuse(slot, Use("items", int(said["want"])))
 
 
-def _of_index(error: BaseException) -> Iterator[Refused]:
+def _of_index(error: BaseException) -> Iterator[Misuse]:
     """An argument by which a list is indexed that has no such place: ``[channels[i] for i in levels]``."""
     for frame, at in _frames(error)[:1] if isinstance(error, IndexError) else ():
         match get_expression_at(frame, at):
             case ast.Subscript(value=owner, slice=place):
                 items, index = look_up_expression(owner, frame.f_locals), look_up_expression(place, frame.f_locals)
                 if isinstance(items, list | tuple) and items and isinstance(index, Number) and not index.is_derived:
-                    yield from (Refused(slot, Use("one of", (*range(len(items)),))) for slot in index.slots)
+                    yield from (Misuse(slot, Use("one of", (*range(len(items)),))) for slot in index.slots)
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
@@ -265,7 +265,7 @@ def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
 
-def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Refused]:
+def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Misuse]:
     """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, the original, or what a frame hands on."""
     for frame, at in _frames(error):
         node = get_expression_at(frame, at)
@@ -273,7 +273,7 @@ def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[
         handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
         for slot in [*handed, *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
-                yield Refused(slot, members)
+                yield Misuse(slot, members)
 
 
 def _handed(call: ast.Call, frame: FrameType) -> Iterator[Slot]:
@@ -291,7 +291,7 @@ def _plain_dicts(node: ast.expr, frame: FrameType) -> Iterator[str]:
 
 
 def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
-    """Whether the running call gets mappings as its keyword arguments, ``make(**cfg)``, and those that are known."""
+    """Whether the running call unpacks mappings, ``make(**cfg)``, and the arguments among these."""
     match get_expression_at(frame, instruction):
         case ast.Call(keywords=keywords):
             values = [look_up_expression(each.value, frame.f_locals) for each in keywords if each.arg is None]
@@ -336,7 +336,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def find_uses_in_conditions(error: BaseException) -> Iterator[Refused]:
+def find_uses_in_conditions(error: BaseException) -> Iterator[Misuse]:
     """Uses of arguments that would have satisfied the condition that raised."""
     for names, check, is_wanted in find_failed_checks(error):
         if str(names.get("__name__")).startswith("torch."):
@@ -350,7 +350,7 @@ def find_uses_in_conditions(error: BaseException) -> Iterator[Refused]:
                 yield from _divisible(check, names, is_wanted=is_wanted)
 
 
-def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iterator[Refused]:
+def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iterator[Misuse]:
     match check:
         case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
             if isinstance(how, ast.In) is is_wanted:
@@ -369,44 +369,44 @@ def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iter
                 yield from _limited(evaluate(one, names), order, evaluate(other, names))
 
 
-def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
+def _of_class(value: Any, classes: Any) -> Iterator[Misuse]:
     """It is an instance of one of these classes."""
     known = [each for each in (classes if isinstance(classes, tuple) else (classes,)) if inspect.isclass(each)]
     if known and not isinstance(value, tuple(known)):
-        yield from (Refused(slot, Use("instance", tuple(known))) for slot in slots_of(value)[:1])
+        yield from (Misuse(slot, Use("instance", tuple(known))) for slot in slots_of(value)[:1])
 
 
-def _one_of(value: Any, options: Any) -> Iterator[Refused]:
+def _one_of(value: Any, options: Any) -> Iterator[Misuse]:
     """It is one of these numbers."""
     is_group = isinstance(options, tuple | list | set | frozenset | range | dict) and not isinstance(options, Fields)
     known = [*options] if is_group else []
     numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
     if numbers and len(numbers) == len(known) and unwrap_numbers(value) not in numbers:
-        yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
+        yield from (Misuse(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
 
 
-def _equal(one: Any, other: Any) -> Iterator[Refused]:
+def _equal(one: Any, other: Any) -> Iterator[Misuse]:
     """One is as large as the other: ``if cfg.n_branches != len(cfg.channels): raise …``."""
     for argument, number in ((one, other), (other, one)):
         if isinstance(argument, Number) and not argument.is_derived and isinstance(number, int):
-            yield from (Refused(slot, Use("one of", (int(number),))) for slot in argument.slots if argument != number)
+            yield from (Misuse(slot, Use("one of", (int(number),))) for slot in argument.slots if argument != number)
 
 
-def _limited(one: Any, how: str, other: Any) -> Iterator[Refused]:
+def _limited(one: Any, how: str, other: Any) -> Iterator[Misuse]:
     """It is more or less than a number: ``assert width_mult > 1``."""
     a, b = unwrap_numbers(one), unwrap_numbers(other)
     if not how or not (_is_number(a) and _is_number(b)) or ORDERS[how](a, b):
         return
     for value, limit, order in ((one, b, how), (other, a, _MIRRORED[how])):
         if isinstance(value, Number | Real) and not value.is_derived:
-            yield Refused(value.slots[0], Use("limit", (order, limit)))
+            yield Misuse(value.slots[0], Use("limit", (order, limit)))
 
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:
+def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Misuse]:
     """It has so many items; of two lists the shorter one gets more."""
     match count:
         case ast.Call(func=ast.Name(id="len"), args=[other]):
@@ -415,10 +415,10 @@ def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:
         case _:
             short, size = value, evaluate(count, names)
     if isinstance(short, Items | Fixed) and isinstance(size, int) and len(short) != size:
-        yield Refused(short.slot, Use("items", int(size)))
+        yield Misuse(short.slot, Use("items", int(size)))
 
 
-def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Refused]:
+def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Misuse]:
     """It, or what is made of it, is a multiple of a number."""
     match check:
         case ast.Compare(left=ast.BinOp() as rest, ops=[ast.Eq() | ast.NotEq() as how], comparators=[ast.Constant(0)]):
@@ -434,7 +434,7 @@ def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Re
         for slot in slots_of(number)[:1]:
             step = _step(unwrap_numbers(slot.option()), unwrap_numbers(number), unwrap_numbers(divisor))
             if step > 1:
-                yield Refused(slot, Use("multiple", step))
+                yield Misuse(slot, Use("multiple", step))
 
 
 def _step(argument: Any, number: Any, divisor: Any) -> int:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.code.annotations import get_annotations, strip_optional
 from modeldiagrams.resolve.code.forward import VARIADIC, get_parameters
-from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.parameter_annotations import get_annotations, strip_optional
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.code.source import (
     get_module_globals,
     get_path,
@@ -137,7 +137,7 @@ def _container(base: type, part: Any) -> dict[str, Any]:
 
 
 def _suiting(classes: list[type], slot: Slot) -> list[type]:
-    """Classes that suit, without those that are given such a thing themselves."""
+    """Classes that suit; not wrappers, which take such a module themselves."""
     return [class_ for class_ in classes if _suits(class_, slot) and not _is_around(class_, slot.name)]
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Number, Real, Refused, Text, Use, slots_of
-from modeldiagrams.resolve.code.frames import look_up_expression
+from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Misuse, Number, Real, Text, Use, slots_of
+from modeldiagrams.resolve.code.running_code import look_up_expression
 from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
@@ -24,7 +24,7 @@ _KEEPING = 1
 """Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
 
 
-def find_forward_uses(model: nn.Module) -> Iterator[Refused]:
+def find_forward_uses(model: nn.Module) -> Iterator[Misuse]:
     """Uses of stored arguments for which a number is the wrong kind of value."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
@@ -35,7 +35,7 @@ def find_forward_uses(model: nn.Module) -> Iterator[Refused]:
         nodes = _written(type(module)) if kept or fields or lists or holds_text else []
         _note_flags(nodes, kept)
         if type(module).__module__.startswith("torch.nn"):
-            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
+            yield from (Misuse(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
         for node in nodes:
             yield from _compared(node, module)
             yield from _kept_use(node, kept)
@@ -70,10 +70,10 @@ def _test_of(node: ast.AST) -> ast.AST | None:
     return None
 
 
-def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
+def _kept_graphs(lists: Iterable[Items]) -> Iterator[Misuse]:
     """Graphs that the constructor makes no tensors of."""
     for slot in (each.slot for each in lists if is_listed("graph_lists", each.slot.name)):
-        yield from (Refused(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
+        yield from (Misuse(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
 
 
 def _written(class_: type) -> list[ast.AST]:
@@ -81,7 +81,7 @@ def _written(class_: type) -> list[ast.AST]:
     return [node for owner in list_own_bases(class_) for node in walk_source(owner)]
 
 
-def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
+def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Misuse]:
     """What a method reads of a configuration that is kept: ``self.cfg.decoder.steps``, ``self.cfg["steps"]``."""
     path, inner = _path_of(node)
     if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
@@ -90,7 +90,7 @@ def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
             if hasattr(dict, name):
                 break
             if slot.kind == "fields" and name not in slot.children:
-                yield Refused(slot, Use("members", (name,)))
+                yield Misuse(slot, Use("members", (name,)))
             slot = slot.child(name)
 
 
@@ -106,7 +106,7 @@ def _path_of(node: ast.AST) -> tuple[list[str], ast.AST]:
     return [], node
 
 
-def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
+def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Misuse]:
     """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
     match node:
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
@@ -120,7 +120,7 @@ def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
             case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
                 if is_listed("keys", name) and _looks_up(node, name):
                     slot = slots_of(lists[attribute])[0]
-                    yield from (Refused(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
+                    yield from (Misuse(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
 
 
 def _looks_up(node: ast.AST, name: str) -> bool:
@@ -130,17 +130,17 @@ def _looks_up(node: ast.AST, name: str) -> bool:
     )
 
 
-def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=named) if (
             name in kept
         ):
             is_open = any(isinstance(argument, ast.Starred) for argument in args)  # `self.encoder(*args)`
             names = tuple(keyword.arg for keyword in named if keyword.arg)
-            yield Refused(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
+            yield Misuse(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
 
 
-def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
     """A module that is an argument of a call of another one: ``self.sublayer(x, self.feed_forward)``."""
     match node:
         case ast.Call(func=ast.Subscript() | ast.Attribute(value=ast.Name(id="self")), args=[_, *args]):
@@ -148,18 +148,18 @@ def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
                 match argument:
                     case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
                         if is_listed("handed_on", name):
-                            yield Refused(slots_of(kept[name])[0], Use("forward", (1, ())))
+                            yield Misuse(slots_of(kept[name])[0], Use("forward", (1, ())))
 
 
-def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
+def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Misuse]:
     match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
-            yield Refused(kept[name].slots[0], Use("attribute", inner))
+            yield Misuse(kept[name].slots[0], Use("attribute", inner))
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=index) if name in kept:
             key = getattr(index, "value", None)
-            yield Refused(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
+            yield Misuse(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("items", None))
+            yield Misuse(kept[name].slots[0], Use("items", None))
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
             yield from _kept_items([value], kept, len(names))
         case ast.For(iter=items) | ast.comprehension(iter=items):
@@ -174,14 +174,14 @@ def _gone_through(items: ast.expr) -> list[ast.expr]:
     return [items]
 
 
-def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
+def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Misuse]:
     for value in values:
         match value:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
-                yield Refused(kept[name].slots[0], Use("items", count))
+                yield Misuse(kept[name].slots[0], Use("items", count))
 
 
-def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
+def _compared(node: ast.AST, module: nn.Module) -> Iterator[Misuse]:
     """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
     if not isinstance(node, ast.Compare):
         return
@@ -191,7 +191,7 @@ def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
             if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already
                 slot.compared_with(string)
             else:
-                yield Refused(slot, Use("text", string))
+                yield Misuse(slot, Use("text", string))
 
 
 def _strings(other: ast.expr) -> Iterator[str]:

@@ -19,7 +19,7 @@ from modeldiagrams.resolve.arguments.class_options import (
     list_usual_modules,
     sounds_like,
 )
-from modeldiagrams.resolve.code.annotations import is_own_class
+from modeldiagrams.resolve.code.parameter_annotations import is_own_class
 from modeldiagrams.resolve.code.source import get_path
 from modeldiagrams.resolve.names.vocabulary import (
     is_listed,
@@ -73,7 +73,7 @@ def _counts(slot: Slot) -> list[Any]:
     """How many items; a shape whose first number layers have as channels is that of a picture."""
     counts = [slot.count] if slot.count else list_usual_counts(slot.name)
     if slot.children and any(_is_made_up(value) for value in slot.children.get(0, slot).compared):
-        counts = sorted(counts, key=lambda count: count != 1)  # some of those that another list names, and not all
+        counts = sorted(counts, key=lambda count: count != 1)  # a subset of what another list names
     has_channels = 0 in slot.children and "in_channels" in slot.children[0].attributes
     is_picture = has_channels and bool(list_usual_items(slot.name, 0, _OF_A_PICTURE))
     return sorted(counts, key=lambda count: count != _OF_A_PICTURE) if is_picture else counts
@@ -114,7 +114,7 @@ def write_fields(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
     if "attribute" not in ways:
         return values
     kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
-    return {"_target_": "modeldiagrams.resolve.objects.Settings" if "key" in ways else kind, **values}
+    return {"_target_": "modeldiagrams.resolve.objects.AttributeDict" if "key" in ways else kind, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:
@@ -142,7 +142,7 @@ def _numbers(slot: Slot) -> list[Any]:
     made_up = _MADE_UP.search(slot.path)
     if made_up and is_listed("mappings", slot.name):
         return [int(made_up[1])]
-    is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
+    is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_in_arithmetic)
     name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
     values = list_numbers(name, slot.attributes, is_tested_only=is_tested_only, is_item="[" in slot.path)
     if slot.place is not None:
@@ -179,7 +179,7 @@ def _is_within(slot: Slot, value: Any) -> bool:
 
 
 def _near_limits(slot: Slot) -> list[Any]:
-    """Numbers beside those that an argument has to be more or less than."""
+    """Numbers next to the limits of an argument."""
     whole, parts = (1, 0, -1), (1.0, 0.5, 0.1, 0.0, -0.1, -0.5, -1.0)
     steps = whole if slot.annotation is int else parts if slot.annotation is float else (*whole, *parts)
     return [limit + step for step in steps for limit in slot.limits.values()]

@@ -27,7 +27,7 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     wrap_number,
     wrap_text,
 )
-from modeldiagrams.resolve.code.annotations import (
+from modeldiagrams.resolve.code.parameter_annotations import (
     get_annotations,
     get_choices,
     get_item_annotation,
@@ -37,7 +37,7 @@ from modeldiagrams.resolve.code.annotations import (
     list_open_fields,
     strip_optional,
 )
-from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.code.source import get_module_globals
 from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, says_anything, split_words
@@ -111,7 +111,7 @@ class Slot:
     stated: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
     is_tested: bool = False
-    is_reckoned_with: bool = False
+    is_in_arithmetic: bool = False
     is_called_in_forward: bool = False
     needs: dict[str, Slot] = field(default_factory=dict)
     """Of a module: attributes that are read of it."""
@@ -120,9 +120,9 @@ class Slot:
     width: int = 32
     """Of a module that is made up: how many features it has where nothing else tells."""
     nodes: int = 0
-    """How many nodes a graph has, where an argument beside it says it."""
+    """Number of nodes of a graph, if another argument states it."""
     inputs: int = 0
-    """How many features go in, where an argument beside it says it."""
+    """Number of input features, if another argument states it."""
     is_array: bool = False
     shape: tuple[int, ...] = ()
     """Of a tensor, where a layer tells."""

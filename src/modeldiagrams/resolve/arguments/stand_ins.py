@@ -2,7 +2,7 @@
 
 A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
 came from. Strings are in `unknown_text`, lists and configurations in `unknown_containers`. What a value can't be used
-as ends the run with `Refused`, which says what the argument must be instead.
+as ends the run with `Misuse`, which says what the argument must be instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.resolve.code.frames import (
+from modeldiagrams.resolve.code.running_code import (
     count_unpacked,
     find_looked_up_keys,
     get_expression_at,
@@ -46,10 +46,10 @@ __all__ = [
     "Fields",
     "Fixed",
     "Items",
+    "Misuse",
     "Number",
     "PlainData",
     "Real",
-    "Refused",
     "Slot",
     "Text",
     "Use",
@@ -82,7 +82,7 @@ class Use:
     names of others."""
 
 
-class Refused(BaseException):
+class Misuse(BaseException):
     """Raised where a stand-in of this kind can't be used. The model's own handlers don't catch it."""
 
     def __init__(self, slot: Slot, use: Use) -> None:
@@ -108,8 +108,8 @@ class _Numeric:
     def _slots_of(self) -> tuple[Slot, ...]:
         return self.slots
 
-    def _refuse(self, use: Use) -> Refused:
-        return Refused(self.slots[0], use)
+    def _refuse(self, use: Use) -> Misuse:
+        return Misuse(self.slots[0], use)
 
     def _refuse_unlike(self, other: Any, classes: list[Any]) -> None:
         """Refuse to be what is compared with another string, with a class or with a member of an enumeration."""
@@ -174,7 +174,7 @@ class Real(_Numeric, float):
 class _Open:
     """A number that may as well turn out to be a list or a mapping."""
 
-    _refuse: Callable[[Use], Refused]
+    _refuse: Callable[[Use], Misuse]
     slots: tuple[Slot, ...]
 
     def __getitem__(self, key: Any) -> Any:
@@ -224,7 +224,7 @@ def _operation(name: str, kind: type) -> Callable[..., Any]:
             raise self._refuse(Use("items"))
         slots = [*self.slots, *(slot for other in others for slot in slots_of(other))]
         for slot in slots:
-            slot.is_reckoned_with = True
+            slot.is_in_arithmetic = True
         return wrap_number(plain(self, *others), slots, is_derived=True)
 
     return operation
@@ -259,14 +259,14 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if isinstance(other, Text) and self._is_item_beside(other) and is_containment(frame):
-            self._note(str.__str__(other))  # names of some of those that another list has
+        if isinstance(other, Text) and self._is_item_of_another_list(other) and is_containment(frame):
+            self._note(str.__str__(other))  # a subset of what another list has
         if is_lookup(frame) or isinstance(other, Text):  # among keys, which `find_looked_up_keys` knows
             return
         if _is_theirs(frame):
             self._note(other)
 
-    def _is_item_beside(self, other: Text) -> bool:
+    def _is_item_of_another_list(self, other: Text) -> bool:
         """Whether both are items, of two lists."""
         mine, theirs = (each.slot.path.rpartition("[")[0] for each in (self, other))
         return bool(mine and theirs) and mine != theirs
@@ -299,7 +299,7 @@ class Text(str):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
             raise AttributeError(name)
-        raise Refused(self.slot, Use("attribute", name))
+        raise Misuse(self.slot, Use("attribute", name))
 
     def startswith(self, part: Any, *args: Any) -> bool:
         """As `str.startswith`."""
@@ -353,14 +353,14 @@ class _Several:
     def __iter__(self) -> Any:
         expected, names = count_unpacked(sys._getframe(1)), list_unpacked_names(sys._getframe(1))  # noqa: SLF001
         if expected not in (None, len(self)):
-            raise Refused(self.slot, Use("row", names) if expected and names else Use("items", expected))
+            raise Misuse(self.slot, Use("row", names) if expected and names else Use("items", expected))
         return super().__iter__()  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) or not {*slots_of(key)}.isdisjoint(self.slot.children.values()):
-            raise Refused(self.slot, Use("key", unwrap_numbers(key)))
+            raise Misuse(self.slot, Use("key", unwrap_numbers(key)))
         if isinstance(key, int) and key >= len(self):
-            raise Refused(self.slot, Use("items", int(key) + 1))
+            raise Misuse(self.slot, Use("items", int(key) + 1))
         return super().__getitem__(key)  # type: ignore[misc]
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -368,11 +368,11 @@ class _Several:
 
     def __getattr__(self, name: str) -> Any:
         if name == "__array__" and is_listed("graphs", self.slot.name):  # `np.asarray(adj)`
-            raise Refused(self.slot, Use("array"))
+            raise Misuse(self.slot, Use("array"))
         is_harmless = name in ("shape", "device") or is_asked_for_tensor(sys._getframe(1), name)  # noqa: SLF001
         if name.startswith("__") or is_harmless:
             raise AttributeError(name)
-        raise Refused(self.slot, Use("attribute", name))
+        raise Misuse(self.slot, Use("attribute", name))
 
 
 class Items(_Several, list[Any]):
@@ -387,7 +387,7 @@ class Items(_Several, list[Any]):
     def pop(self, *place: Any) -> Any:
         """As `list.pop`; with a string, it is a mapping."""
         if place and isinstance(place[0], str):
-            raise Refused(self.slot, Use("key", place[0]))
+            raise Misuse(self.slot, Use("key", place[0]))
         return super().pop(*place)
 
 
@@ -441,9 +441,9 @@ class Fields(dict[str, Any]):
 
     def __getitem__(self, name: Any) -> Any:
         if slots_of(name) and not isinstance(name, str) and super().__len__():
-            raise Refused(slots_of(name)[0], Use("text", ""))  # the other keys are strings
+            raise Misuse(slots_of(name)[0], Use("text", ""))  # the other keys are strings
         if isinstance(name, int | slice):
-            raise Refused(self._slots_of()[0], Use("items"))
+            raise Misuse(self._slots_of()[0], Use("items"))
         self._slots_of()[0].ways.add("key")
         return self._read(name)
 
@@ -487,7 +487,7 @@ class Fields(dict[str, Any]):
         return not self._is_taken_apart() or super().__len__() > 0
 
     def _is_taken_apart(self) -> bool:
-        """Whether what is left of it are keys that nobody wants: ``if params: raise …`` after ``params.pop(…)``."""
+        """Whether code pops what it knows, and what is left is an error: ``if params: raise …``."""
         return bool(object.__getattribute__(self, "is_taken_apart"))
 
     def __len__(self) -> int:
@@ -496,7 +496,7 @@ class Fields(dict[str, Any]):
         slot = self._slots_of()[0]
         if "attribute" in slot.ways and "key" not in slot.ways:
             return int(slot.length())
-        if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has words beside those that are read
+        if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has more words than code reads
             slot.fill()
         return len(slot.children)
 
@@ -507,7 +507,7 @@ class Fields(dict[str, Any]):
         """Refuse: who calls it expects a class or a function."""
         is_asked_for = len(args) == 1 and type(args[0]) is str and not kwargs
         use = Use("asked") if is_asked_for else Use("called", (len(args), tuple(kwargs)))
-        raise Refused(self._slots_of()[0], use)
+        raise Misuse(self._slots_of()[0], use)
 
 
 class Asked:
@@ -544,20 +544,20 @@ class PlainData(TorchFunctionMode):
         if func in (torch.tensor, torch.as_tensor):
             slots = tuple(slot for value in args[:1] for slot in slots_of(value))
             if slots and isinstance(args[0], Number | Real | Items) and is_listed("graphs", slots[0].name):
-                raise Refused(slots[0], Use("array"))
+                raise Misuse(slots[0], Use("array"))
             made = func(*map(unwrap_numbers, args[:1]), *args[1:], **(kwargs or {}))
             if slots:  # without any, it may be a tensor of the model's author
                 setattr(made, MADE_OF, slots)
             return made
         if func is Tensor.copy_ and len(args) > 1 and slots_of(args[1]):
-            raise Refused(slots_of(args[1])[0], Use("shape", tuple(args[0].shape)))
+            raise Misuse(slots_of(args[1])[0], Use("shape", tuple(args[0].shape)))
         if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
             args = [args[0], unwrap_numbers(args[1]), *args[2:]]
         return func(*args, **(kwargs or {}))
 
 
 def _has_default(frame: FrameType) -> bool:
-    """Whether a frame calls `getattr` with what holds where nobody says anything else."""
+    """Whether a frame calls `getattr` with a default."""
     match get_expression_at(frame, frame.f_lasti):
         case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
             return True

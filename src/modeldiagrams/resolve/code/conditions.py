@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.frames import get_attribute, list_tracebacks
+from modeldiagrams.resolve.code.running_code import get_attribute, list_tracebacks
 from modeldiagrams.resolve.code.source import number_nodes
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _parts(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[tu
 
 
 def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Iterator[tuple[Names, ast.expr, bool]]:
-    """The same of each item that a condition goes through."""
+    """Parts of a condition for each item of ``all(… for …)``."""
     match each.generators:
         case [ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]:
             found = evaluate(items, names)

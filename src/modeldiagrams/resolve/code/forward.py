@@ -25,7 +25,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Part:
+class UnpackedItem:
     """One position of an unpacked value."""
 
     position: int
@@ -173,4 +173,4 @@ def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:
             yield name, key
         case ast.Assign(targets=[ast.Tuple(elts=elements)], value=ast.Name(id=name)):
             for position, element in enumerate(elements):
-                yield name, Part(position, getattr(element, "id", f"input{position}"))
+                yield name, UnpackedItem(position, getattr(element, "id", f"input{position}"))

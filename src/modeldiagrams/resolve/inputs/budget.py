@@ -23,7 +23,7 @@ ASKING_FOR_VALUES = ("DataDependent", "DynamicOutputShape", "UnsupportedFakeTens
 _MEAN_WORK = 300
 """Calls and parameters of an average pass."""
 _OF_VARIANT = 12
-"""Passes with a variant of a model: inputs that fit are likely among those that got furthest with the default one."""
+"""Passes with a variant of a model: inputs that fit likely got furthest with the default one."""
 _MOST_VARIANTS = 2
 _CALLS_OF_PASS = 30_000
 """Calls of PyTorch in one pass."""

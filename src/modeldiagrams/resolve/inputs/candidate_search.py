@@ -27,8 +27,8 @@ from modeldiagrams.resolve.names.candidates import (
     find_role,
     list_sizes,
 )
-from modeldiagrams.resolve.values.entries import list_leaves
-from modeldiagrams.resolve.values.tensors import make_inputs
+from modeldiagrams.resolve.values.input_entries import list_leaves
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.inputs.budget import Budget
     from modeldiagrams.resolve.inputs.failure_search import Solution
-    from modeldiagrams.resolve.values.entries import Entries, Leaf
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf
     from modeldiagrams.tracer import Mode
 
 __all__ = [
     "CandidateSearch",
     "Defects",
-    "Found",
+    "FoundInputs",
     "count_dead_inputs",
     "find_defects",
     "is_connected",
@@ -69,7 +69,7 @@ _Combination = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundInputs:
     """Inputs that work."""
 
     entries: dict[str | int, Any]
@@ -110,7 +110,7 @@ class CandidateSearch:
         self.is_on_meta = any(parameter.is_meta for parameter in self.model.parameters())
         self._next = self._combinations()
 
-    def more(self, passes: int) -> Found | None:
+    def more(self, passes: int) -> FoundInputs | None:
         """The first inputs that work, within so many more passes."""
         self.passes += passes
         while self.working is None and not self._is_over():
@@ -121,9 +121,9 @@ class CandidateSearch:
         if self.working is None:
             return None
         reasons = {name: candidate.reason for name, candidate in self.chosen(self.working).items()}
-        return self._as_named(Found(self.entries(self.working), reasons, self.trace))
+        return self._as_named(FoundInputs(self.entries(self.working), reasons, self.trace))
 
-    def _as_named(self, found: Found) -> Found:
+    def _as_named(self, found: FoundInputs) -> FoundInputs:
         """The same with sizes that names ask for, if the model runs with them."""
 
         def works(entries: dict[str | int, Any]) -> bool:
@@ -136,7 +136,7 @@ class CandidateSearch:
         if entries is found.entries:
             return found
         others = {name for name, entry in entries.items() if entry != found.entries[name]}
-        return Found(entries, found.reasons | dict.fromkeys(others, NAMED), None)
+        return FoundInputs(entries, found.reasons | dict.fromkeys(others, NAMED), None)
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
@@ -220,7 +220,7 @@ class CandidateSearch:
 
 def search_candidates(
     model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget, passes: int = _MAX_PASSES
-) -> Found | None:
+) -> FoundInputs | None:
     """Find inputs that carry a model through a pass and reach its outputs.
 
     Args:
@@ -294,7 +294,7 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 Defects = tuple[int, bool, int, int]
-"""Inputs that reach no output, whether the batch is lost, modules that are not called, and what nobody would choose.
+"""Numbers of inputs that reach no output, whether the batch is lost, uncalled modules, and odd sizes.
 
 The least is the best. Some inputs have to be odd: that alone is no defect.
 """
@@ -312,7 +312,7 @@ def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Cal
         model: What was called.
         graph: Of its pass.
         solution: Its inputs.
-        is_own: Whether a size is one that nobody has, which readers need not see.
+        is_own: Whether a size was allocated by the search.
     """
     idle, odd = count_uncalled_modules(model, graph), count_oddities(solution.entries, is_own)
     return count_dead_inputs(graph), not solution.keeps_batch, idle, odd

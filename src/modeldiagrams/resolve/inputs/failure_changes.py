@@ -1,6 +1,6 @@
 """Changes inputs as a failed pass asks for: other sizes, ranks, dtypes or structures.
 
-Every dimension whose size nobody has said has a size of its own (`sizes`), so that a size in an error tells which
+Every dimension of unknown size has an allocated size (`sizes`), so that a size in an error tells which
 dimension of which input it came from.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.slopes import Slopes
-from modeldiagrams.resolve.inputs.structure import propose_structures
+from modeldiagrams.resolve.inputs.structure_changes import propose_structures
 from modeldiagrams.resolve.inputs.wanted import Wanted, find_wanted, is_too_small
-from modeldiagrams.resolve.values.entries import (
+from modeldiagrams.resolve.values.input_entries import (
     LESS,
     Entries,
     Leaf,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.inputs.probe import Probed
     from modeldiagrams.resolve.inputs.sizes import Sizes
-    from modeldiagrams.resolve.inputs.structure import Seeds
-    from modeldiagrams.resolve.values.entries import Entries, Leaf
+    from modeldiagrams.resolve.inputs.structure_changes import Seeds
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf
 
 __all__ = ["propose_changes", "propose_dtypes"]
 
@@ -148,7 +148,7 @@ class _Change:
         return changed
 
     def _about(self, wanted: Wanted) -> list[Leaf]:
-        """Inputs that the operands were made of, those that have more of their sizes first."""
+        """Inputs that the operands were computed from; inputs with more of their sizes come first."""
         sources = self.probed.origins(wanted.shapes)
         found = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
         own = {size for shape in wanted.shapes for size in shape if self.sizes.is_own(size)}
@@ -255,7 +255,7 @@ def enlarge_inputs(
 
 
 def _growing(leaf: Leaf, sizes: Sizes) -> list[int]:
-    """Dimensions of a size that nobody has said; of pictures and sounds all but batch and channels."""
+    """Dimensions of allocated size; of pictures and sounds all but batch and channels."""
     free = [d for d, size in enumerate(leaf.shape) if d and sizes.is_own(size) and size != sizes.batch]
     is_grid = len(leaf.shape) > _BEFORE and leaf.dtype == "float32"
     return free or ([*range(_BEFORE, len(leaf.shape))] if is_grid else [])

@@ -3,7 +3,7 @@
 The first entries come from what the forward does with its inputs (`reading`), then from names, annotations and layers
 alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
 it asks for (`structure` and `failure_changes`), and of all that wait those come first whose parent got furthest.
-Inputs that carry the model through get usual sizes where nobody asked for others, if it still runs with them.
+Inputs with which the model runs get usual sizes wherever it still runs with them.
 
 Long because what a search knows so far decides what comes next, and whether anything does.
 """
@@ -33,7 +33,7 @@ from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_va
 from modeldiagrams.resolve.inputs.sizes import Sizes, UsualSizes, is_sequence
 from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, count_elements, fill_sizes, find_role, list_sizes
 from modeldiagrams.resolve.names.vocabulary import list_usual_values
-from modeldiagrams.resolve.values.entries import get_entry, is_repeated, is_shape_alone, list_leaves, put_entry
+from modeldiagrams.resolve.values.input_entries import get_entry, is_repeated, is_shape_alone, list_leaves, put_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.resolve.inputs.probe import Probed
-    from modeldiagrams.resolve.values.entries import Entries, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Path
 
 __all__ = ["FailureSearch", "Solution"]
 
@@ -104,7 +104,7 @@ class FailureSearch:
         self._work = 0
         self._unanswered: tuple[_Try, Probed] | None = None  # the last pass, if none could follow
         self._tried: Probed | None = None
-        self._beside: Probed | None = None  # shows what a failure depends on
+        self._comparison: Probed | None = None  # a pass that shows what a failure depends on
         parameters = get_parameters(self.model.forward)
         self._columns = {(name,): columns for name, columns in count_columns_read(self.model).items()}
         self._taken_apart = find_unpacked_parameters(self.model)
@@ -204,8 +204,8 @@ class FailureSearch:
         """A pass that is no try by itself: it shows what a failure depends on."""
         if self._is_spent():
             return None
-        self._forget(self._beside)
-        probed = self._beside = self._run(entries)
+        self._forget(self._comparison)
+        probed = self._comparison = self._run(entries)
         return probed
 
     def with_dtypes(self, entries: Entries) -> Entries | None:
@@ -261,9 +261,9 @@ class FailureSearch:
 
     def _run_instead(self, entries: Entries) -> Probed | None:
         """A pass whose failure is answered next, and no other one's any more."""
-        self._forget(self._beside)
+        self._forget(self._comparison)
         self._forget(self._tried)
-        self._beside, self._tried = None, self._run(entries)
+        self._comparison, self._tried = None, self._run(entries)
         return self._tried
 
     @staticmethod

@@ -12,7 +12,7 @@ from modeldiagrams.resolve.code.forward import (
     find_unpacked_parameters,
     get_parameters,
 )
-from modeldiagrams.resolve.inputs.documented import find_documented_candidates
+from modeldiagrams.resolve.inputs.documented_shapes import find_documented_candidates
 from modeldiagrams.resolve.inputs.layers import list_layer_candidates
 from modeldiagrams.resolve.names.candidates import (
     ABSENT,
@@ -189,7 +189,7 @@ def _tensors(name: str, layers: Layers) -> list[Candidate]:
 
 
 def _has_image_channels(candidate: Candidate) -> bool:
-    """Whether there are as many channels as the constructor was told, or else as pictures have."""
+    """Whether an entry has the channels of the constructor, or else of an image."""
     return candidate.entry[1] in (get_constructor_channels() or _IMAGE_CHANNELS)
 
 

@@ -17,12 +17,12 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.code.user_code import seeded, silenced
 from modeldiagrams.resolve.inputs.budget import ASKING_FOR_VALUES
 from modeldiagrams.resolve.names.candidates import count_elements
-from modeldiagrams.resolve.values.entries import find_instances, list_leaves
-from modeldiagrams.resolve.values.tensors import make_inputs
+from modeldiagrams.resolve.values.input_entries import find_instances, list_leaves
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.recording.work_limit import count_call, is_query
 from modeldiagrams.tracer.restore import restored
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
-    from modeldiagrams.resolve.values.entries import Leaf, Path
+    from modeldiagrams.resolve.values.input_entries import Leaf, Path
 
 __all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "needs_values"]
 

@@ -20,14 +20,14 @@ from modeldiagrams.resolve.names.candidates import (
     get_constructor_sides,
     list_sizes,
 )
-from modeldiagrams.resolve.values.entries import LESS, list_leaves, put_entry, put_entry_everywhere
+from modeldiagrams.resolve.values.input_entries import LESS, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from torch import nn
 
-    from modeldiagrams.resolve.values.entries import Entries, Leaf, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf, Path
 
 __all__ = ["BATCHES", "NAMED", "Sizes", "UsualSizes", "is_sequence", "use_named_sizes"]
 
@@ -78,7 +78,7 @@ class Sizes:
         self.known = sorted(numbers)
         own = [*vars(model).values(), *get_constructor_numbers().values()]
         self.own = [*dict.fromkeys(value for value in own if type(value) is int)]
-        """Numbers that the model itself has, and those that it was made with."""
+        """Numbers that the model holds or was made with."""
         weights = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
         self.of_layers = {size for weight in weights for size in weight.shape if size > _FEW}
         """Widths of weights; smaller ones may be those of anything."""
@@ -169,21 +169,21 @@ class Sizes:
         has_parts = shape[-1] == _PAIR and not self.is_own(shape[-1])
         return shape[-1 - _PAIR : -1] if has_parts else shape[-_PAIR:]
 
-    def usual(self, leaf: Leaf, batch: int, beside: Iterable[Leaf] = ()) -> Leaf:
+    def usual(self, leaf: Leaf, batch: int, others: Iterable[Leaf] = ()) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here.
 
         Args:
             leaf: One tensor.
             batch: Its number of rows.
-            beside: All tensors: a size that one has as a picture is the same in others.
+            others: All tensors: a size that one has as a picture is the same in others.
         """
-        pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
+        pictures = [each.shape for each in (leaf, *others) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
         videos = [shape for shape in pictures if len(shape) >= _VIDEO_RANK]
         frames = {size for s in videos for size in s[:-_PAIR]} - {size for s in videos for size in self._sides(s)}
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: list_sizes("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
-        usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *beside) if _is_named_picture(each)}
+        usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *others) if _is_named_picture(each)}
         usual |= self._expected
         given = {size: usual[size] for size in self._given.values()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
@@ -233,7 +233,7 @@ class UsualSizes:
         """Keep what decides.
 
         Args:
-            sizes: Gave out the sizes that nobody has.
+            sizes: Allocated the sizes that nothing states.
             works: Runs the model with entries.
             is_graph: Whether there are nodes and edges.
         """
@@ -280,7 +280,7 @@ class UsualSizes:
         return changed if changed != entries and self._works(changed) else entries
 
     def _meant(self, entries: Entries) -> Iterator[tuple[int, int]]:
-        """Sizes that nobody has, and those that are usual for what the input is: samples of a sound, coordinates."""
+        """Allocated sizes, and what is usual instead: samples of a sound, coordinates."""
         every = [*list_leaves(entries)]
         is_graph = self._rows(entries) == NODES
         for leaf in every:
@@ -316,7 +316,7 @@ class UsualSizes:
         return next(filter(self._works, tries), entries)
 
     def _with_sides(self, entries: Entries, odd: set[int], sides: tuple[int, int]) -> Entries:
-        """The same with these sides of pictures in place of odd ones, and of those that nobody has."""
+        """The entries with these sides of pictures in place of odd and allocated ones."""
         changed = entries
         for leaf in list_leaves(entries):
             if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:
@@ -326,7 +326,7 @@ class UsualSizes:
         return changed
 
     def _with_larger_pictures(self, entries: Entries) -> Entries:
-        """The same with the least usual sides that it runs with in place of those that nobody has."""
+        """The entries with the smallest usual sides with which the model runs, in place of allocated ones."""
         least, *more = list_sizes("<size>")
         for side in sorted(size for size in more if size > least)[:_MOST_SIDES]:
             changed = entries

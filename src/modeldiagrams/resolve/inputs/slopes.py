@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.wanted import find_wanted
-from modeldiagrams.resolve.values.entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
+from modeldiagrams.resolve.values.input_entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -185,7 +185,7 @@ class Slopes:
 
 
 def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
-    """What the failing size is by height and width of an input; None where they can't be told apart."""
+    """How the failing size depends on height and width of an input; None if they can't be told apart."""
     growth = {
         dimension: moved[0][1] / moved[0][0].got / size
         for size, places, moved in moving
@@ -212,7 +212,7 @@ class Area:
     """How a failing size depends on height and width of an input."""
 
     sides: tuple[int, int]
-    """Those of the pass that failed."""
+    """Sides in the pass that failed."""
     growth: tuple[float, float]
     """By which share of itself the size grows for each row, and for each column."""
     share: float

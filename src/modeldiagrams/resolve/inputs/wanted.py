@@ -18,7 +18,7 @@ from modeldiagrams.resolve.code.conditions import (
     find_tensor_of_rank,
     find_unequal_sides,
 )
-from modeldiagrams.resolve.code.frames import list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.running_code import list_tracebacks, look_up_expression
 from modeldiagrams.resolve.inputs.sizes import BATCHES
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.annotations import get_annotations
 from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.code.parameter_annotations import get_annotations
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.names.candidates import Candidate
-from modeldiagrams.resolve.values.entries import is_plain, write_entry
-from modeldiagrams.resolve.values.tensors import call_for_inputs
+from modeldiagrams.resolve.values.input_entries import is_plain, write_entry
+from modeldiagrams.resolve.values.input_values import call_for_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,12 +115,12 @@ def read_weights_size(model: nn.Module, maker: Any) -> dict[str | int, Sequence[
     """
     weights = next(_enumerations(get_annotations(maker).get("weights")), None) if callable(maker) else None
     default = _read(weights, "DEFAULT") if weights else None
-    prepared, told = getattr(_read(default, "transforms"), "keywords", {}), _read(default, "meta")
-    told = told if isinstance(told, Mapping) else {}
-    side = prepared.get("crop_size") or prepared.get("resize_size") or told.get("min_size")
+    prepared, meta = getattr(_read(default, "transforms"), "keywords", {}), _read(default, "meta")
+    meta = meta if isinstance(meta, Mapping) else {}
+    side = prepared.get("crop_size") or prepared.get("resize_size") or meta.get("min_size")
     sides = [side, side] if isinstance(side, int) else [*side] if isinstance(side, list | tuple) else []
     sides = sides * 2 if len(sides) == 1 else sides
-    frames = told.get("min_temporal_size")
+    frames = meta.get("min_temporal_size")
     if len(sides) != len("hw") or not all(isinstance(each, int) and each >= _SMALLEST for each in sides):
         return {}
     shape = [1, 3, *([frames] if isinstance(frames, int) else []), *sides]

@@ -157,7 +157,7 @@ _HEIGHT = re.compile(r"((image|img|input|crop|frame|screen)_?)?(height|h)")
 _LEAST, _MOST = 8, 2048
 _SIZES: ContextVar[tuple[tuple[str, tuple[int, ...]], ...]] = ContextVar("_SIZES", default=())
 """Named sizes and their values: two for a height and a width."""
-_NUMBERS: ContextVar[dict[str, int]] = ContextVar("_NUMBERS", default={})  # noqa: B039  (nobody writes it)
+_NUMBERS: ContextVar[dict[str, int]] = ContextVar("_NUMBERS", default={})  # noqa: B039  (it is never written)
 
 
 @contextmanager

@@ -276,7 +276,7 @@ def _defaults(arguments: ast.arguments) -> dict[str, ast.expr | None]:
 
 
 def _assigned_names(scope: ast.AST) -> dict[str, ast.expr | None]:
-    """Names that a module or function assigns; None for those that are assigned twice or changed."""
+    """Names that a module or function assigns; None for names that are assigned twice or changed."""
     names: dict[str, ast.expr | None] = {}
     for node in _statement_nodes(scope):
         match node:

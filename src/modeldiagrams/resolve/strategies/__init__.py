@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.strategies.author_options import AuthorOptions
 from modeldiagrams.resolve.strategies.class_offers import ClassOffers
-from modeldiagrams.resolve.strategies.failures import Failures
+from modeldiagrams.resolve.strategies.failure_answers import Failures
 from modeldiagrams.resolve.strategies.hierarchy import Hierarchy
 from modeldiagrams.resolve.strategies.names_and_layers import NamesAndLayers, OtherUsualInputs
 from modeldiagrams.resolve.strategies.project_calls import ProjectCalls

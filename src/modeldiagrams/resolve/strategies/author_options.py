@@ -16,8 +16,8 @@ from modeldiagrams.resolve.rules import make_assumption
 from modeldiagrams.resolve.strategies.class_offers import find_config_class
 from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, name_inputs, name_option
 from modeldiagrams.resolve.values.construct import find_call_problem
-from modeldiagrams.resolve.values.entries import get_entry, is_shape_alone, list_leaves
-from modeldiagrams.resolve.values.tensors import call_for_inputs, make_inputs
+from modeldiagrams.resolve.values.input_entries import get_entry, is_shape_alone, list_leaves
+from modeldiagrams.resolve.values.input_values import call_for_inputs, make_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

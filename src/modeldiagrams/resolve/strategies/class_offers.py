@@ -28,7 +28,7 @@ from modeldiagrams.resolve.names.conventions import (
 from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, name_inputs, name_option
 from modeldiagrams.resolve.values.construct import find_call_problem
-from modeldiagrams.resolve.values.entries import is_plain, write_entry
+from modeldiagrams.resolve.values.input_entries import is_plain, write_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

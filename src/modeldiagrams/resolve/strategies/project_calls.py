@@ -1,4 +1,4 @@
-"""Literal calls in the project, and functions beside the class that make one."""
+"""Literal calls in the project, and functions in the module of a class that make one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.libraries.factories import find_factories
 from modeldiagrams.resolve.names.candidates import Candidate
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
-from modeldiagrams.resolve.project.call_sites import find_call_sites
+from modeldiagrams.resolve.project.literal_calls import find_literal_calls
 from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.requests import Arguments, name_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.resolve.project.call_sites import CallSite
+    from modeldiagrams.resolve.project.literal_calls import LiteralCall
     from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
 
 __all__ = ["ProjectCalls", "list_factory_arguments"]
@@ -39,7 +39,7 @@ class ProjectCalls:
         """For a class that requires arguments: of calls that can be read, of factories, of calls that partly can."""
         if not request.is_open or not list_required_parameters(request.maker):
             return
-        sites = [*islice(iterate_safely(find_call_sites(request.maker)), _MAX_SITES)]
+        sites = [*islice(iterate_safely(find_literal_calls(request.maker)), _MAX_SITES)]
         yield from (_arguments_of_site(site, site.kwargs, {}) for site in sites if site.is_complete)
         yield from list_factory_arguments(request)
         for site in sites:
@@ -60,7 +60,7 @@ class ProjectCalls:
         return None
 
 
-def _complete(maker: Callable[..., Any], site: CallSite) -> Arguments | None:
+def _complete(maker: Callable[..., Any], site: LiteralCall) -> Arguments | None:
     """The arguments of a call with others that are found by how the constructor uses them."""
     solved = solve_arguments(maker, "", site.kwargs, most_calls=_MAX_CALLS)
     if solved is None and not {p.name for p in list_required_parameters(maker)} <= {*site.kwargs}:
@@ -70,7 +70,7 @@ def _complete(maker: Callable[..., Any], site: CallSite) -> Arguments | None:
     )
 
 
-def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
+def _arguments_of_site(site: LiteralCall, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
     place = f"as in {site.place}"
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments {place}")
     values = (make_assumption(f"kwargs.{name}", value, reasons.get(name, place)) for name, value in kwargs.items())
@@ -85,7 +85,7 @@ def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str
 
 
 def list_factory_arguments(request: ModelRequest) -> Iterator[Arguments]:
-    """Functions beside the class that return one and need no argument, as ``resnet18`` for ``ResNet``."""
+    """Functions in the module of a class that return one and need no argument: ``resnet18`` for ``ResNet``."""
     maker = request.maker
     factories = find_factories(maker) if inspect.isclass(maker) and request.is_open else ()
     for factory in islice(iterate_safely(factories), _MAX_FACTORIES):

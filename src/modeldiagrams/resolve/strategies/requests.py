@@ -15,8 +15,8 @@ from modeldiagrams.resolve.inputs.failure_search import FailureSearch
 from modeldiagrams.resolve.inputs.inferred import infer_candidates
 from modeldiagrams.resolve.rules import make_assumption
 from modeldiagrams.resolve.values.construct import find_call_problem
+from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.resolve.values.option_values import make_option_value
-from modeldiagrams.resolve.values.tensors import make_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.inputs.budget import Budget
-    from modeldiagrams.resolve.inputs.candidate_search import Found
+    from modeldiagrams.resolve.inputs.candidate_search import FoundInputs
     from modeldiagrams.resolve.rules import Rule
     from modeldiagrams.tracer import Trace
 
@@ -48,7 +48,7 @@ class Arguments:
     factory: Callable[..., Any] | None = None
     """What to call in place of the class that the author names."""
     is_guessed: bool = False
-    """Whether nobody wrote them: then the constructor runs without access to files and connections."""
+    """Whether they are guesses: then the constructor runs without access to files and connections."""
     is_default: bool = False
     """Whether an error of this call is the one that authors should see."""
     alternatives: tuple[Arguments, ...] = ()
@@ -166,7 +166,7 @@ class InputRequest:
             return inputs
         return replace(inputs, trace=run_trial_pass(model, args, kwargs, "auto")[0])
 
-    def as_inputs(self, found: Found, rule: Rule) -> Inputs:
+    def as_inputs(self, found: FoundInputs, rule: Rule) -> Inputs:
         """Inputs of a search that ended, with the reasons for each."""
         args, kwargs = make_inputs(found.entries)
         count = len(self.budget.lines)

@@ -19,12 +19,12 @@ export const BEHIND_PANEL = 6;
 /** Width reserved for the expand sign: before a panel's title, or half at each side of a box's text. */
 export const CHEVRON = 16;
 
-/** Where details may be broken: before a separator, and between a class and its sizes. */
-const AT_FACT = / (?=· |\d+ [→×])/g;
+/** Where details may be broken: after a separator, and between a class and its sizes. */
+const AT_FACT = /(?<= ·) | (?=\d+ [→×])/g;
 const AFTER_COMMA = /(?<=,) /g;
 /** Where long names may be broken in a narrow container; in details, before a word of a class and after a dot. */
 const AT_PART = /(?<=[._])(?=[^\d._])/g;
-const AT_WORD = / (?=· )|(?<=,) |(?<=\.)(?=[a-z_])|(?<=[a-z0-9])(?=[A-Z][a-z])/g;
+const AT_WORD = /(?<= ·) |(?<=,) |(?<=\.)(?=[a-z_])|(?<=[a-z0-9])(?=[A-Z][a-z])/g;
 
 const MAX_TEXT = 304;
 /** Errors may be wider, because readers look for them. */

@@ -5,7 +5,7 @@ import type { State } from "../state.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
 import { type Join, joining, showsJoin } from "./joins.js";
-import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
+import { boxed, innermost, isInformative, isOpenable, shownIn, timesOf } from "./openable.js";
 import { fitting, LEGIBLE_WIDTH, legendRoom, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page_limits.js";
 import { twinsOf } from "./twins.js";
 
@@ -54,7 +54,7 @@ export function defaultExpansion(
   const isHidden = (id: string) =>
     isClosed(id) || ancestors(index, id).some((around) => index.nodes.get(around)?.kind === "bundle");
   const known = exemplars(
-    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
+    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false, layers: false }),
   );
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
   const spare = (state: State, width: number) => (page.mayScroll ? legendRoom(traced, state, width) : 0);
@@ -73,13 +73,36 @@ export function defaultExpansion(
 
 /** The paths to the best exemplar and to those in other towers, and unique parts of the model. */
 export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
-  const index = shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false });
+  const index = shownIndex(traced, {
+    plumbing: start.plumbing === true,
+    functions: start.functions !== false,
+    layers: false,
+  });
   const [main = [], ...others] = exemplars(index).map(([path = []]) => path);
   return [
     ...main,
     ...others.filter((path) => path.length > 1 && path[0] !== main[0]).flat(),
     ...partsOfTheirOwn(index),
   ];
+}
+
+/** Most stages that are kept: more of them, such as layers of different sizes, are a list and may be shortened. */
+const MOST_STAGES = 10;
+
+/** The stages of the model: containers in a row with a main block, each of which holds modules. */
+export function stagesOf(traced: GraphIndex, start: State): readonly string[] {
+  const index = shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false });
+  const known = exemplars(
+    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false, layers: false }),
+  );
+  const around = (known[0]?.[0] ?? []).slice(0, -1).map((id) => index.parent.get(id) ?? ROOT);
+  return [...new Set(around)].flatMap((container) => {
+    const stages = shownIn(index, container).filter((id) => {
+      const node = index.nodes.get(innermost(index, id));
+      return node?.kind === "module" && isOpenable(index, id) && isInformative(index, node);
+    });
+    return stages.length <= MOST_STAGES ? stages : [];
+  });
 }
 
 /** Least share of a model's weights in a unique part, which no bundle hides. */
@@ -188,7 +211,11 @@ function bestChoice(index: GraphIndex, classes: string[][][], fits: (ids: string
   // also what is around other exemplars, so that towers look alike
   const around = classes.flatMap(([path = []]) => path.slice(0, -1));
   const first = new Set(main[0]);
-  const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
+  // a main block that is in no container isn't in a tower, so other blocks aren't in another one
+  const isInTower = (main[0] ?? []).length > 1;
+  const towers = others.flatMap(([path = []]) =>
+    !isInTower || path.slice(0, -1).every((id) => first.has(id)) ? [] : [path],
+  );
   const [best, one] = towers.length === 0 ? [1, 1] : [ALONE, ONE_TOWER];
   const inAll = towers.flat();
   const choices: Choice[] = [

@@ -8,7 +8,7 @@ import type { ViewOptions } from "../options.js";
 import { matching } from "../patterns.js";
 import { type Direction, IN_ONE_FLOW, SHAPES, type State } from "../state.js";
 import { view } from "../view.js";
-import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
+import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn, stagesOf } from "./default_expansion.js";
 import { AROUND_LINES, LEGIBLE_WIDTH, type MeasureSize, type Page, WIDEST } from "./page_limits.js";
 import { pairsIn } from "./pairs.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
@@ -115,7 +115,10 @@ function boxes(frame: Frame): number {
 }
 
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
-  const kinds = options.functions === false ? { functions: false } : {};
+  const kinds = {
+    ...(options.functions === false && { functions: false }),
+    ...(options.layers === false && { layers: false }),
+  };
   const index = shownIndex(traced, kinds);
   const shape = {
     ...kinds,
@@ -196,15 +199,15 @@ function bestScored(traced: GraphIndex, start: State, page: Page, isClosed: (id:
   let holdsU: boolean | undefined;
   const few = (state: State) => smallBundles(shownIndex(traced, state)).length;
   const fewAtStart = few(start);
-  for (const { from, widest } of attempts(traced, start, page)) {
+  for (const { from, page: room } of attempts(traced, start, page)) {
     const isBundled = from.kept !== start.kept;
     if (isBundled) {
       // bundles hide more than a second tower shows, and half of a U
       holdsU ??= isU(best.state, page);
       if (holdsU || best.score >= ALONE) break;
     }
-    const { expanded, score } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
-    const state = withoutSmallBundles(traced, { ...from, expanded: expanded.sort() }, page);
+    const { expanded, score } = defaultExpansion(traced, from, room, isClosed);
+    const state = withoutSmallBundles(traced, { ...from, expanded: expanded.sort() }, { ...room, widest: page.widest });
     const reached = (score ?? Math.sign(expanded.length)) - HIDES * (few(state) - fewAtStart);
     if (reached > best.score || best.state === start) best = { state, score: reached };
     if (reached === 1 || (score === undefined && isBundled)) break;
@@ -217,23 +220,44 @@ function isU(state: State, page: Page): boolean {
   return page.measure({ ...state, shapes: ["u"] }).shaped === true;
 }
 
-/** Closed states to begin with, and their greatest widths: fewer inputs and outputs, then a wider page, then bundles. */
-function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ from: State; widest: number }> {
-  const kept = mainPaths(traced, start);
-  const groups = page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY.map((most) => ({ ...most, kept }))] : [[{}]];
+/** How much taller a picture may be if that keeps the stages of the model out of bundles. */
+const FOR_STAGES = 1.25;
+
+/** A closed state to begin with, and the page that the picture may take. */
+interface Attempt {
+  from: State;
+  page: Page;
+}
+
+/** Fewer inputs and outputs, then a wider page, then bundles, first without stages in them. */
+function* attempts(traced: GraphIndex, start: State, page: Page): Generator<Attempt> {
   const widths = page.mayScroll ? [page.widest, LEGIBLE_WIDTH, WIDEST] : [page.widest];
-  for (const group of groups) {
+  for (const { limits, room } of limitsFor(traced, start, page)) {
     for (const widest of widths) {
       const tried = new Set<GraphIndex>();
       const lines = linesWithin(start, page, widest);
-      for (const limits of group.filter((one: Limits) => isTighter(one, start))) {
-        const from: State = { ...start, ...limits, ...lines };
+      for (const more of limits.filter((one) => isTighter(one, start))) {
+        const from: State = { ...start, ...more, ...lines };
         const index = shownIndex(traced, from);
-        if (!tried.has(index)) yield { from, widest };
+        if (!tried.has(index)) yield { from, page: { ...room, widest } };
         tried.add(index);
       }
     }
   }
+}
+
+/** Limits to try in this order, and the page that pictures with them may take. */
+function limitsFor(traced: GraphIndex, start: State, page: Page): { limits: readonly Limits[]; room: Page }[] {
+  if (!page.mayBundle) return [{ limits: [{}], room: page }];
+  const kept = mainPaths(traced, start);
+  const stages = stagesOf(traced, start);
+  const tallest = page.mayScroll ? page.tallest * FOR_STAGES : page.tallest;
+  const orderly = (ids: readonly string[]) => FEWER_ORDERLY.map((most): Limits => ({ ...most, kept: ids }));
+  return [
+    { limits: [{}, ...FEWER_ENDS], room: page },
+    ...(stages.length > 0 ? [{ limits: orderly([...new Set([...kept, ...stages])]), room: { ...page, tallest } }] : []),
+    { limits: orderly(kept), room: page },
+  ];
 }
 
 /** Lines of a flow from left to right are as long as the picture may be wide. */

@@ -1,5 +1,5 @@
 /** Which modules are worth opening, and what they then show, with every run folded. */
-import { type GraphIndex, type ModuleNode, ROOT } from "../../graph/graph.js";
+import { type GraphIndex, isLayers, type ModuleNode, ROOT } from "../../graph/graph.js";
 import { boxOf, isExpandable, type ModuleBox } from "../boxes.js";
 import { familyOf } from "../labels/op_families.js";
 import { foldedContents } from "../repeats/contents.js";
@@ -67,9 +67,9 @@ const MAX_OPS = 6;
 
 /** Whether the inside shows architecture: that of a user's own class does, that of a norm or an activation doesn't. */
 export function isInformative(index: GraphIndex, node: ModuleNode): boolean {
-  const inside = shownIn(index, node.id).map((id) => index.nodes.get(id)?.kind);
-  const blocks = inside.filter((kind) => kind === "module").length;
-  const ops = inside.filter((kind) => kind === "op").length;
+  const inside = shownIn(index, node.id).map((id) => index.nodes.get(id));
+  const blocks = inside.filter((child) => child?.kind === "module" || isLayers(child)).length;
+  const ops = inside.filter((child) => child?.kind === "op").length;
   if (ops > MAX_OPS && ops > blocks) return false;
   return (
     blocks > 0 ||

@@ -13,7 +13,7 @@ export const HIDES = 0.12;
 /** Bundles of a few nodes, apart from inputs and outputs. */
 export function smallBundles(index: GraphIndex): string[][] {
   return index.graph.nodes
-    .filter(({ kind }) => kind === "bundle")
+    .filter((node) => node.kind === "bundle" && !node.layers)
     .map(({ id }) => childrenOf(index, id))
     .filter((ids) => ids.length <= FEW && !ids.some((id) => /^(input|output)$/.test(index.nodes.get(id)?.kind ?? "")));
 }

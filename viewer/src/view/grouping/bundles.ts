@@ -2,11 +2,13 @@ import { append } from "../../graph/append.js";
 import {
   type BundleNode,
   type Contents,
+  childrenOf,
   contentsOf,
   costOf,
   type GraphIndex,
   type GraphNode,
   isFixed,
+  isLayers,
   type ModuleNode,
   ROOT,
 } from "../../graph/graph.js";
@@ -63,7 +65,8 @@ export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED,
     const limit = id === ROOT || around.has(id) || holdsMost(index, id) ? most : Math.max(most, MANY);
     if (contents.children.length <= Math.min(limit, id === ROOT ? ends : UNLIMITED)) continue;
     const parts = partsOf(index, contents, { most: limit, ends, kept });
-    for (const part of parts) addBundles({ index, hierarchy, beginning }, part, id === ROOT ? null : id);
+    const draft = { index, hierarchy, beginning, stem: stemIn(parts, limit === most) };
+    for (const part of parts) addBundles(draft, part, id === ROOT ? null : id);
   }
   if (beginning.size === 0) return index;
   const nodes = index.graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
@@ -78,9 +81,17 @@ function holdsMost(index: GraphIndex, id: string): boolean {
   return node?.kind === "module" && costOf(index, node) > TRUNK * costOf(index, index.graph.model);
 }
 
+/** The bundle before all others in the trunk of a model: its first modules, before the first stage. */
+function stemIn(parts: Part[], isTrunk: boolean): Part | undefined {
+  const [first, next] = parts.filter((part) => kindOfPart(part) !== "input");
+  const isStem = isTrunk && Array.isArray(first) && unitsOf(first).some(({ kind }) => kind === "block");
+  return isStem && next !== undefined && kindOfPart(next) === "kept" ? first : undefined;
+}
+
 /** The graph in the making. */
 interface Draft {
   index: GraphIndex;
+  stem: Part | undefined;
   hierarchy: Map<string, string | null>;
   /** Child → the bundles that begin with it, outermost first. */
   beginning: Map<string, BundleNode[]>;
@@ -97,7 +108,8 @@ function addBundles(draft: Draft, part: Part, parent: string | null): void {
   const id = `bundle:${first}+${ids.length - 1}`;
   // weights may come before the rest
   const begin = ids.find((inner) => !isFixed(index.nodes.get(inner)?.kind)) ?? first;
-  append(beginning, begin, { kind: "bundle", id, ...bundleWords(index, ids) });
+  const words = bundleWords(index, ids);
+  append(beginning, begin, { kind: "bundle", id, ...words, ...(part === draft.stem && { name: "stem" }) });
   hierarchy.set(id, parent);
   for (const inner of part) addBundles(draft, inner, id);
 }
@@ -132,6 +144,7 @@ function unitsIn(index: GraphIndex, contents: Contents, kept: ReadonlySet<string
 }
 
 function kindOf(index: GraphIndex, ids: string[]): Kind {
+  if (ids.some((id) => isLayers(index.nodes.get(id)))) return "block";
   const modules = ids.flatMap((id) => {
     const node = index.nodes.get(id);
     return node?.kind === "module" ? [node] : [];
@@ -266,7 +279,8 @@ const MAX_NAMES = 4;
 const MAX_LENGTH = 40;
 
 function bundleWords(index: GraphIndex, ids: string[]): { name: string; content: string } {
-  const nodes = ids.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
+  const single = ids.flatMap((id) => (isLayers(index.nodes.get(id)) ? childrenOf(index, id) : [id]));
+  const nodes = single.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
   const parts = KINDS.flatMap(([kind, one, several]) => {
     const count = nodes.filter((node) => kind.test(node.kind)).length;
     return count === 0 ? [] : [`${count} ${count === 1 ? one : several}`];

@@ -66,6 +66,7 @@ const knownOf = new WeakMap<GraphIndex, Known>();
 /** The family of a node; a module has the one of its content, unless its class has a role. */
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind === "function") return familyOfFunction(index, node);
+  if (node.kind === "bundle" && node.layers) return "convolution";
   if (node.kind !== "module") return family(node);
   const { families, familyOf } = learnFamilies(index);
   const known = familyOf.get(node);

@@ -30,10 +30,8 @@ export interface Group extends ShownContents {
   run: string;
   /** Ids of all children that it represents; empty unless the run is folded. */
   members: string[];
-  /** First children of the first and the last repeat; empty for one of several steps. */
-  ends: string[];
-  /** Last module of the last repeat, for the name. */
-  last: string | undefined;
+  /** The first child of each repeat; empty for one of several steps. */
+  firsts: string[];
   /** Number of the step, from 1; 0 if it is not one of several. */
   step: number;
 }
@@ -140,11 +138,10 @@ function withRunsFolded(
     const recurs = isShared && run.isChained;
     if (run.period > 1 && !isUnrolled(run)) {
       const inside = (inner: Contents) => withRunsFolded(index, inner, runsWithin(index, contents, run), unrolled);
-      const latest = repeat(contents, run, run.times - 1);
-      const last = lastModule(index, latest);
+      const firsts = members.filter((_, i) => i % run.period === 0);
       const group = (inner: Contents): Group => ({
-        ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), last, step: 0 },
-        ...{ members, ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
+        ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), step: 0 },
+        ...{ members, firsts, ...inside(inner) },
       });
       panels.push({ id: groupId(first[0] ?? ""), members: first, group });
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
@@ -177,7 +174,7 @@ function readsDifferentTensors(contents: Contents, run: Run): boolean {
 /** A panel around all steps and, if a step has several children, one around each. */
 function stepsPanel(contents: Contents, run: Run): Panel {
   const id = runId(contents, run);
-  const nothing = { run: "", members: [], ends: [], last: undefined, step: 0 };
+  const nothing = { run: "", members: [], firsts: [], step: 0 };
   const group = (all: Contents): Group => {
     const inside: ShownContents = { contents: all, runs: new Map(), groups: new Map() };
     const steps = Array.from({ length: run.period > 1 ? run.times : 0 }, (_, i): Panel => {
@@ -243,10 +240,6 @@ function insideOf(children: string[], links: Link[], returns: Link[]): Contents 
     inputs: [...new Set(links.filter((link) => link.from === null).map((link) => link.fromPort))],
     outputs: [...new Set(links.filter((link) => link.to === null).map((link) => link.toPort))],
   };
-}
-
-function lastModule(index: GraphIndex, ids: string[]): string | undefined {
-  return ids.filter((id) => index.nodes.get(id)?.kind === "module").pop();
 }
 
 function distinctLinks(links: Link[]): Link[] {

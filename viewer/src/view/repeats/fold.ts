@@ -73,15 +73,11 @@ export function redirect(index: GraphIndex, link: Link, firsts: Map<string, stri
   };
 }
 
-/** The node in the last of equal modules at the position that `id` has in the first. */
-export function counterpart(
-  index: GraphIndex,
-  id: string,
-  [first = "", ...more]: readonly string[],
-): string | undefined {
+/** The nodes at the position of `id` in the later ones of equal modules. @param repeats the first node of each */
+export function inLaterRepeats(index: GraphIndex, id: string, [first = "", ...later]: readonly string[]): string[] {
   const positionOf = (node: string) => index.order.get(node) ?? 0;
-  const last = more[more.length - 1];
-  return last === undefined ? undefined : index.steps[positionOf(last) + positionOf(id) - positionOf(first)]?.id;
+  const offset = positionOf(id) - positionOf(first);
+  return later.flatMap((repeat) => index.steps[positionOf(repeat) + offset]?.id ?? []);
 }
 
 /** The tensor of `first` that corresponds to one of `later`: same offset in execution order, same output. */

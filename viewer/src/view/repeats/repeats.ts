@@ -1,13 +1,6 @@
 /** Finds runs: children of a container that repeat the same computation. */
 
-import {
-  type Contents,
-  childrenOf,
-  contentsOf,
-  type FunctionNode,
-  type GraphIndex,
-  type OpNode,
-} from "../../graph/graph.js";
+import { type Contents, childrenOf, contentsOf, type GraphIndex, type OpNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
 import { memoByObject } from "../../shared/memo.js";
 import { atOnce, type Steps } from "../../shared/slices.js";
@@ -134,10 +127,9 @@ function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string
 
 function unmarkedKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
   const node = index.nodes.get(id);
-  if (node === undefined || node.kind === "input" || node.kind === "output" || node.kind === "bundle") {
-    return `unique ${id}`;
-  }
-  if (node.kind === "function") return functionKey(index, id, node);
+  if (node === undefined || node.kind === "input" || node.kind === "output") return `unique ${id}`;
+  if (node.kind === "bundle") return node.layers ? groupKey(index, id, "layers") : `unique ${id}`;
+  if (node.kind === "function") return groupKey(index, id, `function ${node.function ?? node.name}`);
   // the first step of a recurrence has another signature, as one initial tensor serves as all states
   if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
@@ -147,13 +139,13 @@ function unmarkedKey(index: GraphIndex, id: string, again: ReadonlySet<string>):
   return JSON.stringify([node.kind, shapes]);
 }
 
-/** The contents of a function call and how they are connected. */
-function functionKey(index: GraphIndex, id: string, { function: full, name }: FunctionNode): string {
+/** The contents of a function call or of layers, and how they are connected. */
+function groupKey(index: GraphIndex, id: string, title: string): string {
   const { children, links } = contentsOf(index, id);
   const inner = links.filter(({ from, to }) => from !== null && to !== null);
   const pairs = inner.map(({ from, to }) => [children.indexOf(from ?? ""), children.indexOf(to ?? "")]);
   // no JSON: nested in JSON, it would double in length with each level
-  return `function ${full ?? name}(${children.map((child) => computationKey(index, child, NONE)).join()}) ${pairs.join(" ")}`;
+  return `${title}(${children.map((child) => computationKey(index, child, NONE)).join()}) ${pairs.join(" ")}`;
 }
 
 /** The number of elements: the product of known sizes, and the symbols. */

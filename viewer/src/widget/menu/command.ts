@@ -36,12 +36,13 @@ export function flags({ state, initial }: Session, authors: string): string {
   const isAuthors =
     JSON.stringify([state.expanded, state.direction]) === JSON.stringify([initial.expanded, initial.direction]);
   if (isAuthors) return authors;
-  const { expanded, direction, functions, shapes } = state;
+  const { expanded, direction, functions, layers, shapes } = state;
   const open = expanded.length === 0 ? "--depth 0" : `--expand ${quoted(JSON.stringify(expanded))}`;
   return [
     open,
     `--direction ${direction}`,
     ...(functions === false ? ["--functions false"] : []),
+    ...(layers === false ? ["--layers false"] : []),
     ...(shapes === undefined ? [] : [`--shapes ${shapes.length === 0 ? "none" : quoted(JSON.stringify(shapes))}`]),
   ].join(" ");
 }

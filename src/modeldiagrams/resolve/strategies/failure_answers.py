@@ -12,7 +12,7 @@ from modeldiagrams.resolve.arguments.class_options import find_constants
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import (
-    Found,
+    FoundInputs,
     count_dead_inputs,
     find_defects,
     is_connected,
@@ -22,7 +22,7 @@ from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
 from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.requests import Arguments
-from modeldiagrams.resolve.values.tensors import make_inputs
+from modeldiagrams.resolve.values.input_values import make_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,7 @@ class Failures:
 def _by_use(
     request: ModelRequest, error: str, given: dict[str, Any], reasons: dict[str, str], names: tuple[str, ...] = ()
 ) -> Iterator[Arguments]:
-    """Arguments by how they are used: those that are required, or `names`.
+    """Arguments by how they are used: all required ones, or `names`.
 
     Args:
         request: The class.
@@ -100,7 +100,7 @@ def _arguments(kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]
     return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_guessed=True)
 
 
-def find_better_inputs(request: InputRequest, found: Found) -> Inputs | None:
+def find_better_inputs(request: InputRequest, found: FoundInputs) -> Inputs | None:
     """Better inputs than some with which the model runs, if an input makes no difference, or only one row works."""
     args, kwargs = make_inputs(found.entries)
     trace = found.trace or run_trial_pass(request.model, args, kwargs, "auto")[0]
@@ -120,8 +120,8 @@ def _inputs_by_failures(request: InputRequest, worst: tuple[int, ...], tries: tu
     return request.as_inputs(best[1], Rule.INFERRED) if best and best[0] < worst else None
 
 
-def _best_solution(request: InputRequest, tries: tuple[int, int]) -> tuple[Defects, Found] | None:
-    best: tuple[Defects, Found] | None = None
+def _best_solution(request: InputRequest, tries: tuple[int, int]) -> tuple[Defects, FoundInputs] | None:
+    best: tuple[Defects, FoundInputs] | None = None
     search, budget = request.failures, request.budget
     passes = min(tries[0], budget.left - _KEPT_PASSES)
     for count, solution in enumerate(islice(search.solutions(passes, tries[1]), _MAX_SOLUTIONS), 1):
@@ -131,7 +131,7 @@ def _best_solution(request: InputRequest, tries: tuple[int, int]) -> tuple[Defec
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
         defects = find_defects(request.model, trace.graph, solution, search.sizes.is_own)
         if is_connected(trace.graph) and (best is None or defects < best[0]):
-            best = defects, Found(solution.entries, search.reasons(solution.entries), None)
+            best = defects, FoundInputs(solution.entries, search.reasons(solution.entries), None)
         is_good = best is not None and not any(best[0] if count < _MAX_ODD else best[0][:-1])
         if budget.is_exhausted or is_good:
             break

@@ -12,7 +12,7 @@ from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_list
 
 if TYPE_CHECKING:
     from modeldiagrams.resolve.arguments.slots import Kind, Slot
-    from modeldiagrams.resolve.arguments.stand_ins import Refused
+    from modeldiagrams.resolve.arguments.stand_ins import Misuse
 
 __all__ = ["refine_kind"]
 
@@ -24,7 +24,7 @@ _MOST_KIND_CHANGES = 8
 _MAPPING_METHODS = ("items", "keys", "values", "get")
 
 
-def refine_kind(refused: Refused) -> bool:
+def refine_kind(refused: Misuse) -> bool:
     """Change the kind of an argument to suit a use; return whether anything changed."""
     slot = cast("Slot", refused.slot)
     before, kind = slot.known(), slot.kind

@@ -96,10 +96,10 @@ def put_entry(entry: Any, path: Path, new: Any) -> Any:
 def put_entry_everywhere(entry: Any, path: Path, new: Any) -> Any:
     """The tree with another entry at one path, and in all items of a list of equal entries."""
     for length in range(len(path) - 1, 0, -1):
-        beside = get_entry(entry, path[:length])
-        if is_repeated(beside):
+        items = get_entry(entry, path[:length])
+        if is_repeated(items):
             return put_entry(
-                entry, path[:length], [put_entry_everywhere(beside[0], path[length + 1 :], new)] * len(beside)
+                entry, path[:length], [put_entry_everywhere(items[0], path[length + 1 :], new)] * len(items)
             )
     return put_entry(entry, path, new)
 

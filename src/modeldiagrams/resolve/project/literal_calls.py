@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from modeldiagrams.resolve.project.files import CODE, ProjectFiles, iterate_code_blocks
 from modeldiagrams.resolve.project.literals import LiteralReader, SourceFile, UnreadableError, called_name
+from modeldiagrams.resolve.project.project_files import CODE, ProjectFiles, iterate_code_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.project.literals import Enclosing, Names
 
 
-__all__ = ["CallSite", "find_call_sites"]
+__all__ = ["LiteralCall", "find_literal_calls"]
 
 _NAMING_KEYS = ("_target_", "class_path", "type", "name")
 _ARGUMENT_KEYS = ("init_args", "args", "kwargs", "params")
@@ -39,7 +39,7 @@ _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 
 
 @dataclass(frozen=True)
-class CallSite:
+class LiteralCall:
     """One call of a class or factory in the project."""
 
     place: str
@@ -54,7 +54,7 @@ class CallSite:
     """Whether all arguments could be read."""
 
 
-def find_call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
+def find_literal_calls(found: Callable[..., Any]) -> Iterator[LiteralCall]:
     """Calls of a class or factory in its project: complete ones first, and those of tests after others.
 
     Args:
@@ -81,10 +81,10 @@ class _Finder:
     name: str
     signature: inspect.Signature
     files: ProjectFiles
-    partial: list[CallSite] = field(default_factory=list)
+    partial: list[LiteralCall] = field(default_factory=list)
     parsed_bytes: int = 0
 
-    def all_sites(self) -> Iterator[CallSite]:
+    def all_sites(self) -> Iterator[LiteralCall]:
         for file in self.files.list_files():
             text = self.files.read_text(file)
             if self.name in text and file.suffix in CODE:
@@ -107,7 +107,7 @@ class _Finder:
 
     # -- code
 
-    def sites_in_code(self, source: SourceFile) -> Iterator[CallSite]:
+    def sites_in_code(self, source: SourceFile) -> Iterator[LiteralCall]:
         for node, enclosing in source.calls:
             call = self.call_of_class(node, source)
             if call is not None:
@@ -166,11 +166,11 @@ class _Finder:
         known = {name: value for name, value in known.items() if name in self.signature.parameters and value != {}}
         known = {name: value for name, value in known.items() if value is not None}
         if known:
-            self.partial.append(CallSite(place, known, str(reader.source.file), is_complete=False))
+            self.partial.append(LiteralCall(place, known, str(reader.source.file), is_complete=False))
 
     # -- data
 
-    def sites_in_data(self, file: Path, text: str) -> Iterator[CallSite]:
+    def sites_in_data(self, file: Path, text: str) -> Iterator[LiteralCall]:
         """Mappings in YAML or JSON that name the class."""
         try:
             data = yaml.safe_load(text.replace("\t", " "))
@@ -204,8 +204,8 @@ class _Finder:
             raise UnreadableError
         return dict(bound)
 
-    def site(self, place: str, file: Path, kwargs: dict[str, Any], inputs: list[list[Any]]) -> CallSite:
-        return CallSite(place, kwargs, str(file), inputs)
+    def site(self, place: str, file: Path, kwargs: dict[str, Any], inputs: list[list[Any]]) -> LiteralCall:
+        return LiteralCall(place, kwargs, str(file), inputs)
 
 
 def iterate_mappings(data: Any) -> Iterator[Mapping[Any, Any]]:

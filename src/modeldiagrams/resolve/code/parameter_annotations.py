@@ -86,7 +86,7 @@ def get_annotations(maker: Any) -> dict[str, Any]:
 
 
 def _fields(maker: Any) -> dict[str, Any]:
-    """Those of a class's fields: of a named tuple, or of settings that a base reads."""
+    """Annotations of the fields of a class: of a named tuple, or of settings that a base reads."""
     owners = [*reversed(maker.__mro__)] if inspect.isclass(maker) else []
     own = [owner for owner in owners if owner.__module__.split(".")[0] not in _PLAIN]
     return {name: annotation for owner in own for name, annotation in vars(owner).get("__annotations__", {}).items()}

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 from torch import Tensor, nn
 
 from modeldiagrams.resolve.code.conditions import find_failed_checks, find_unequal_sides
-from modeldiagrams.resolve.code.frames import get_expression_at, list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks, look_up_expression
 from modeldiagrams.resolve.names.candidates import list_sizes
-from modeldiagrams.resolve.values.entries import OBJECT, get_entry, list_leaves, put_entry
+from modeldiagrams.resolve.values.input_entries import OBJECT, get_entry, list_leaves, put_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
     from modeldiagrams.resolve.inputs.probe import Probed
-    from modeldiagrams.resolve.values.entries import Entries, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Path
 
 __all__ = ["Seeds", "propose_structures"]
 

@@ -1,1 +1,0 @@
-"""Gestures from an armband; ``config.json`` has the architecture."""
