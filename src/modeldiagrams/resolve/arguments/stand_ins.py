@@ -33,7 +33,7 @@ from modeldiagrams.resolve.code.running_code import (
     key_taken,
     list_unpacked_names,
 )
-from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed, list_usual_values
+from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed
 from modeldiagrams.resolve.values.construct import TooLargeError
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ class Use:
 
     how: str
     """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, a ``row`` of things that have
-    names, ``length``, ``called``, ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the
-    ``shape`` of a tensor, ``members`` that a call needs, the one ``without`` which it works, what a tensor ``lacks``,
+    names, ``length``, ``called``, ``text``, ``number``, ``array``, what ``forward`` calls, the
+    ``shape`` of a tensor, ``members`` that a call needs, what a tensor ``lacks``,
     ``classes`` of which it is one, what is a ``plain`` number, or what a condition asks for: ``instance``,
-    ``multiple``, ``one of``, ``limit``, ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
+    ``multiple``, ``one of``."""
     detail: Any = None
     """Name, key or string; for items their number, of a row their names; for calls the number of arguments and the
     names of others."""
@@ -185,12 +185,7 @@ class _Open:
 
     def __len__(self) -> int:
         is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001
-        raise self._refuse(Use("plain") if is_plain and not self._is_a_list_by_name() else Use("length"))
-
-    def _is_a_list_by_name(self) -> bool:
-        """Whether its name says that it has several numbers: ``torch.Tensor(std)``."""
-        slot = self.slots[0]
-        return slot.place is None and bool(list_usual_values("tensors", slot.name))
+        raise self._refuse(Use("plain") if is_plain else Use("length"))
 
 
 class _OpenNumber(_Open, Number):
