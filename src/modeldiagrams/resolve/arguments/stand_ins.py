@@ -33,7 +33,7 @@ from modeldiagrams.resolve.code.running_code import (
     key_taken,
     list_unpacked_names,
 )
-from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed
+from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed, list_usual_values
 from modeldiagrams.resolve.values.construct import TooLargeError
 
 if TYPE_CHECKING:
@@ -185,7 +185,12 @@ class _Open:
 
     def __len__(self) -> int:
         is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001
-        raise self._refuse(Use("plain") if is_plain else Use("length"))
+        raise self._refuse(Use("plain") if is_plain and not self._is_a_list_by_name() else Use("length"))
+
+    def _is_a_list_by_name(self) -> bool:
+        """Whether its name says that it has several numbers: ``torch.Tensor(std)``."""
+        slot = self.slots[0]
+        return slot.place is None and bool(list_usual_values("tensors", slot.name))
 
 
 class _OpenNumber(_Open, Number):

@@ -20,6 +20,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.conditions import find_unequal_sides
 from modeldiagrams.resolve.code.forward import (
     VARIADIC,
+    count_columns_read,
     find_compared_strings,
     find_unpacked_parameters,
     get_parameters,
@@ -105,6 +106,7 @@ class FailureSearch:
         self._tried: Probed | None = None
         self._comparison: Probed | None = None  # a pass that shows what a failure depends on
         parameters = get_parameters(self.model.forward)
+        self._columns = {(name,): columns for name, columns in count_columns_read(self.model).items()}
         self._taken_apart = find_unpacked_parameters(self.model)
         self._usual = UsualSizes(self.sizes, self._works, is_graph=any(map(is_graph, parameters)))
         self.optional = tuple(
@@ -305,5 +307,8 @@ class FailureSearch:
             return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*list_leaves(plain)]:
             sized = self.sizes.of(replace(leaf, path=(*path, *leaf.path)))
+            if not leaf.path and path in self._columns:
+                dimension, count = self._columns[path]
+                sized = sized.sized(dimension % len(sized.shape), count)
             plain = put_entry(plain, leaf.path, sized.entry)
         return plain
