@@ -166,7 +166,9 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
     if (fields := _fields(value)) is not None:
         return _target(type(value), ((), fields))
     if isinstance(value, list | tuple | range):
-        return [_value(item) for item in value]
+        items = [_value(item) for item in value]
+        # many constructors take lists and tuples for different things
+        return {"_target_": "builtins.tuple", "_args_": [items]} if isinstance(value, tuple) else items
     if isinstance(value, dict) and all(type(key) in {str, int} for key in value):
         plain = {key: _value(item) for key, item in value.items()}
         return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
@@ -223,7 +225,7 @@ def _input(value: Any) -> Any:
         isinstance(value, dict) and value and "shape" not in value and value.keys() != {"value"}
     ):  # else read as a tensor
         return {key: _input(item) for key, item in value.items()}
-    plain = _value(value)
+    plain = _value([*value] if isinstance(value, tuple) else value)
     if isinstance(plain, dict) and not isinstance(value, dict):
         raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
     return {"value": plain}

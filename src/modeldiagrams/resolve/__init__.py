@@ -239,10 +239,9 @@ def _share(budget: Budget, built: Built, call: Call, used: int) -> Budget:
     """Of the passes for all variants of a model: the default one may have all where no other follows."""
     if built.variant:
         return budget.of_variant(used)
-    arguments = built.arguments
-    may_be_smaller = any(assumption.subject == "config" for assumption in arguments.assumptions)
+    may_be_smaller = any(assumption.subject == "config" for assumption in built.arguments.assumptions)
     is_offered = any(True for _ in list_factory_arguments(ModelRequest(built.maker, call)))
-    has_variants = built.is_on_meta or may_be_smaller or is_offered or arguments.alternatives
+    has_variants = built.is_on_meta or may_be_smaller or is_offered
     return budget.without_variants() if has_variants else budget
 
 
