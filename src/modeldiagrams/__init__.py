@@ -126,4 +126,4 @@ def _import_name(name: str) -> Any:
 
 
 def _version() -> str:
-    return str(importlib.import_module(f"{__name__}.common.version").own_version())
+    return str(importlib.import_module(f"{__name__}.common.version").read_version())

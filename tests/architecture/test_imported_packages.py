@@ -1,4 +1,4 @@
-"""Every package that is imported is declared: an environment with our requirements alone has it."""
+"""Every imported package is declared."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import yaml
 from modeldiagrams.cli.commands import main
 from modeldiagrams.errors import OptionError
 from modeldiagrams.options.options import Limits
-from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
+from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_options
 from modeldiagrams.options.settings import Settings
 from modeldiagrams.options.suggestions import COMMAND_LINE, SITE
 from option_helpers import make_options
@@ -158,11 +158,11 @@ def test_each_option_is_in_its_struct():
     commands = [main.get_command(click.Context(main), name) for name in ("trace", "show")]
     flags = {flag.lstrip("-") for command in commands if command for one in command.params for flag in one.opts}
     assert flags >= COMMAND_LINE
-    assert not {*option_names()} & (SITE | COMMAND_LINE)
+    assert not {*list_options()} & (SITE | COMMAND_LINE)
 
 
 def test_every_option_has_documentation() -> None:
-    helps = option_help()
+    helps = collect_help()
     assert list(helps)[:3] == ["model", "args", "kwargs"]
     assert "class" in helps
     assert all(text.endswith(".") and text[0].isupper() for text in helps.values())

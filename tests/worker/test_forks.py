@@ -1,4 +1,4 @@
-"""A process per model: what begins and what ends with it.
+"""A process for each model: what starts and ends with it.
 
 Long because processes are watched in many states.
 """
@@ -63,7 +63,7 @@ def wait_until(is_so) -> bool:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is there and more than a zombie that nobody waits for."""
+    """Whether a process runs and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -191,7 +191,7 @@ def test_fork_with_modules_has_imported_them(worker, project):
 
 
 def test_more_modules_than_can_be_told_are_left_to_the_fork():
-    assert template._packet([os.urandom(20).hex() for _ in range(20_000)]) == template._packet([])
+    assert template._read_packet([os.urandom(20).hex() for _ in range(20_000)]) == template._read_packet([])
 
 
 @pytest.mark.parametrize(("name", "is_safe"), [("quiet", True), ("broken", True), ("threaded", False)])
@@ -218,7 +218,7 @@ def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, m
     tracing.warm_up()  # as workers do
     for module in ("heavy", "light"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    assert tracing._imported_libraries("light.Net", process_state()) == expected
+    assert tracing._list_imported("light.Net", process_state()) == expected
 
 
 def test_fork_of_a_user_process_shares_the_template(worker):

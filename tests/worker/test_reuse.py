@@ -1,4 +1,4 @@
-"""One process for many models, where no fork is safe: when a new one takes its place."""
+"""One process for many models, and when it is replaced."""
 
 from __future__ import annotations
 

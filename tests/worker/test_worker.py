@@ -1,4 +1,4 @@
-"""One model after the other, by the real worker of this platform."""
+"""The real worker of this platform runs one model after the other."""
 
 from __future__ import annotations
 

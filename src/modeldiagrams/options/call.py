@@ -10,7 +10,7 @@ from msgspec import Meta
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary
 
-__all__ = ["Call", "Limits", "RecordedCall", "is_graph_file", "package_of"]
+__all__ = ["Call", "Limits", "RecordedCall", "get_package", "is_graph_file"]
 
 _TIMEOUT = 300.0
 _MEMORY = 4.0
@@ -158,7 +158,7 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
         return self.device not in {None, "cpu"}
 
 
-def package_of(path: str) -> str:
+def get_package(path: str) -> str:
     """Return the outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
 

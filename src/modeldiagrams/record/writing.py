@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import full_name, module_of, qualified_name
+from modeldiagrams.common.class_facts import find_module, get_full_name, get_qualified_name
 from modeldiagrams.options.call import RecordedCall
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
         return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # a number of NumPy
         return value.item()
-    raise NotWritableError(f"an object of the class {full_name(type(value))}")
+    raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
 
 
 def _target(maker: Callable[..., Any], arguments: _Arguments) -> dict[Any, Any]:
@@ -210,7 +210,7 @@ def _tensor(value: Tensor) -> dict[str, Any]:
 def _check(value: Tensor) -> None:
     is_usual = type(value) in {Tensor, nn.Parameter} and value.layout is torch.strided
     if not is_usual or value.is_nested or value.is_quantized:
-        raise NotWritableError(f"a tensor of the class {full_name(type(value))} and of the layout {value.layout}")
+        raise NotWritableError(f"a tensor of the class {get_full_name(type(value))} and of the layout {value.layout}")
 
 
 def _input(value: Any) -> Any:
@@ -227,7 +227,7 @@ def _input(value: Any) -> Any:
         return {key: _input(item) for key, item in value.items()}
     plain = _value([*value] if isinstance(value, tuple) else value)
     if isinstance(plain, dict) and not isinstance(value, dict):
-        raise NotWritableError(f"an object of the class {full_name(type(value))}")
+        raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
     return {"value": plain}
 
 
@@ -253,8 +253,8 @@ def _tensor_like(value: Tensor) -> Any:
 def _path(found: Any) -> str:
     """The shortest dotted path, among the packages around it, that leads to this very class or function."""
     is_class = isinstance(found, type)
-    module = module_of(found) if is_class else getattr(found, "__module__", None)
-    name = qualified_name(found) if is_class else getattr(found, "__qualname__", type(found).__name__)
+    module = find_module(found) if is_class else getattr(found, "__module__", None)
+    name = get_qualified_name(found) if is_class else getattr(found, "__qualname__", type(found).__name__)
     parts = str(module).split(".")
     around = [".".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
     is_test = any(part in _TESTS or part.startswith("test_") for part in parts)

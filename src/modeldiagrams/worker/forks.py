@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.options.options import package_of
-from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, worker_problem
+from modeldiagrams.options.options import get_package
+from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, make_problem
 from modeldiagrams.worker.protocol import Problem, Refused, Trace, Traced, receive, send
 from modeldiagrams.worker.template import ask_for_fork
 from modeldiagrams.worker.worker import BaseWorker
@@ -43,12 +43,12 @@ class Forks(BaseWorker):
 
     def run(self, request: Trace) -> Traced | Refused:
         """Run a model in a new fork."""
-        package = package_of(request.call.model)
+        package = get_package(request.call.model)
         try:
             with self._fork(self._imported.get(package, ())) as conversation:
                 answer = _converse(conversation, request)
         except WorkerError as error:
-            return Refused(problem=worker_problem("importing PyTorch", error), may_differ=True)
+            return Refused(problem=make_problem("importing PyTorch", error), may_differ=True)
         self._imported.setdefault(package, answer.imported)
         return answer
 

@@ -13,7 +13,7 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.worker.process import Process, worker_problem
+from modeldiagrams.worker.process import Process, make_problem
 from modeldiagrams.worker.protocol import Refused, Trace, Traced
 from modeldiagrams.worker.worker import BaseWorker
 
@@ -65,7 +65,7 @@ class Reuse(BaseWorker):
             self._is_used = True
             answer = process.trace(request)
         except WorkerError as error:
-            return Refused(problem=worker_problem("importing PyTorch", error), may_differ=True)
+            return Refused(problem=make_problem("importing PyTorch", error), may_differ=True)
         except BaseException:
             self.close()  # the rest of an interrupted answer would be read as the next one
             raise

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from modeldiagrams.common.user_files import is_library, src_folders
-from modeldiagrams.worker.cleaning import cleaned
+from modeldiagrams.common.user_files import is_library, list_src
+from modeldiagrams.worker.cleaning import clean_answer
 from modeldiagrams.worker.protocol import Mode, Refused, Trace, Traced
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class BaseWorker(ABC):
             The graph, or a refusal; an error of the process is a problem of kind ``worker``.
         """
         request = self.request(options, paths, mode)
-        return cleaned(self.run(request), request.path)
+        return clean_answer(self.run(request), request.path)
 
     def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
         """Build the request of `trace`."""
@@ -74,4 +74,4 @@ class BaseWorker(ABC):
         ``src`` comes last, because an installed package may have compiled parts that ``src`` lacks.
         """
         own = [entry for entry in sys.path if not self._python or not is_library(entry)]
-        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, src_folders(paths))])
+        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, list_src(paths))])

@@ -10,8 +10,8 @@ import msgspec
 import torch
 from torch import nn
 
-from modeldiagrams.common.class_facts import full_name, qualified_name, readable_name
-from modeldiagrams.common.version import own_version
+from modeldiagrams.common.class_facts import get_full_name, get_qualified_name, readable_name
+from modeldiagrams.common.version import read_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.graph.extra_repr import read_attributes
@@ -271,7 +271,7 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     return ir.ModelInfo(
         class_=full,
         source=source,
-        name=readable_name(qualified_name(class_) if isinstance(class_, type) else class_.__qualname__),
+        name=readable_name(get_qualified_name(class_) if isinstance(class_, type) else class_.__qualname__),
         parameters=weights.count(model),
         attributes=read_attributes(model) if isinstance(model, nn.Module) else {},
         **measured,
@@ -281,7 +281,7 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
 def _describe_class(class_: Any) -> tuple[str, str | None]:
     """Full name and source of a class or function."""
     if isinstance(class_, type):
-        return full_name(class_), class_source(class_)
+        return get_full_name(class_), class_source(class_)
     module = getattr(class_, "__module__", None)  # missing or None for methods written in C
     name = f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
     return name, class_source(class_)
@@ -305,4 +305,4 @@ _INPUT_NODES: dict[InputKind, type[ir.InputNode | ir.ParameterNode | ir.BufferNo
 
 
 def _provenance() -> ir.Provenance:
-    return ir.Provenance(modeldiagrams=own_version(), torch=str(torch.__version__), python=platform.python_version())
+    return ir.Provenance(modeldiagrams=read_version(), torch=str(torch.__version__), python=platform.python_version())

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
-from modeldiagrams.common.class_facts import bases_of, name_of
+from modeldiagrams.common.class_facts import list_bases, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -255,12 +255,12 @@ def has_hooks(module: nn.Module) -> bool:
 def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
-    return list(dict.fromkeys(base for kind in kinds for base in bases_of(kind)))
+    return list(dict.fromkeys(base for kind in kinds for base in list_bases(kind)))
 
 
 def class_of(module: Any) -> type:
     """A module's class; for a module under FSDP, which changes it, the class it had before."""
-    made, *bases = bases_of(type(module))
+    made, *bases = list_bases(type(module))
     return bases[1] if name_of(bases[0]) == "FSDPModule" else made
 
 
