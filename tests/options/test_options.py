@@ -132,7 +132,7 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "args": "{n: 4}"}, "args", "got '{n: 4}'; arguments by name are the option `kwargs`."),
         ({"model": "a", "kwargs": "[4]"}, "kwargs", "got '[4]'; arguments by position are the option `args`."),
         ({"model": "a", "kwargs": "{n: 4, m: 5, n: 6}"}, "kwargs", "is not valid YAML: the key 'n' is given twice"),
-        ({"model": "a", "mode": "fake"}, "mode", "belongs to the command line"),
+        ({"model": "a", "flat": "true"}, "flat", "belongs to the command line"),
         ({"model": "a", "dtype": "int64"}, "dtype", "belongs to an entry of `inputs`"),
         ({"model": "a", "on-error": "raise"}, "on-error", "`modeldiagrams_on_error` in conf.py, or `on_error` in mk"),
         ({"model": "a", "title": "x"}, "title", "unknown; did you mean 'caption'?"),

@@ -95,12 +95,7 @@ def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | 
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    graph = trace(model, args, kwargs, measure_time=measure_time)
-    if graph.status.error is None or args or kwargs:
-        return graph
-    from modeldiagrams.resolve import infer  # noqa: PLC0415  (imports torch)
-
-    return infer(model, measure_time=measure_time) or graph
+    return trace(model, args, kwargs, measure_time=measure_time)
 
 
 def _trace_named(

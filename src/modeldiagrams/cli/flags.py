@@ -31,7 +31,7 @@ def option_flags(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         for name in reversed(option_names(*groups)):
-            if name == "model":
+            if name in {"model", "mode"}:  # `--mode` has choices
                 continue
             flag = f"--{name.replace('_', '-')}"
             command = click.option(flag, name, metavar="YAML", help=option_help()[name])(command)

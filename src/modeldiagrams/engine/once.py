@@ -47,6 +47,7 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     Raises:
         OptionError: if times are to be measured in a mode in which no op runs for real.
     """
+    mode = (options.call.mode or mode) if mode == "auto" else mode
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:

@@ -219,8 +219,10 @@ def _describe_weights(graph: Graph) -> str:
     sizes = Counter[str]()
     seen = set[str]()
     for name, spec in graph.parameters.items():
-        if spec.kind == "parameter" and spec.shape is not None and seen.isdisjoint(spec.tied):
-            sizes[spec.dtype] += prod(spec.shape) * _bits_of(spec.dtype) // 8
+        is_weight = spec.kind == "parameter" or spec.elements is not None
+        if is_weight and spec.shape is not None and seen.isdisjoint(spec.tied):
+            nbytes = prod(spec.shape) * _bits_of(spec.dtype) // 8 if spec.nbytes is None else spec.nbytes
+            sizes[spec.dtype] += nbytes
             seen.add(name)
     return f"{format_bytes(sizes.total())} of parameters{_in_brackets(sizes)}"
 

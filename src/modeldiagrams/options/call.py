@@ -90,6 +90,21 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             extra={READ: read_vocabulary},
         ),
     ] = None
+    mode: Annotated[
+        Literal["auto", "fake", "meta", "real"] | None,
+        Meta(
+            description="How values are computed. `fake`: shapes only, without arithmetic. `meta`: the same, and"
+            " weights take no memory. `real`: with values, which decide branches and sizes, such as the rows of each"
+            " expert. `auto`, the default: fake, and real if that fails."
+        ),
+    ] = None
+    training: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the model runs in training mode, for example for the losses of a detector. By default"
+            " it runs in eval mode."
+        ),
+    ] = None
     measure_time: Annotated[
         bool | None,
         Meta(

@@ -30,9 +30,11 @@ __all__ = ["NotWritableError", "class_path", "note_arguments", "write_call"]
 _Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 _NOTED = "_modeldiagrams_arguments"
 """Attribute of a module."""
-_MOST_LISTED = 16
+_MOST_LISTED = 64
 """Elements of a tensor that is written with its values."""
 _PLAIN = frozenset({type(None), bool, int, float, str})
+_MOST_EXACT = 16
+"""The same of an input of whole numbers."""
 _MOST_TEXT = 2000
 _ENOUGH = 32
 """Elements that show in which range random numbers lie."""
@@ -63,14 +65,15 @@ class _Noted:
 
 def note_arguments(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Remember what a module is about to be constructed with."""
-    vars(module)[_NOTED] = _Noted((_copied(args), _copied(kwargs)))
+    vars(module)[_NOTED] = _Noted((_copied(args), _copied(kwargs) if kwargs else kwargs))
 
 
 def _copied(value: Any) -> Any:
     """A value with its own containers, because constructors change those that they are given."""
-    if type(value) is dict:
+    kind = type(value)
+    if kind is dict:
         return {key: _copied(item) for key, item in value.items()}
-    return type(value)(map(_copied, value)) if type(value) in {list, tuple} else value
+    return kind([_copied(item) for item in value]) if kind is tuple or kind is list else value
 
 
 def write_call(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], seen: str) -> RecordedCall:
@@ -163,7 +166,9 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
     if (fields := _fields(value)) is not None:
         return _target(type(value), ((), fields))
     if isinstance(value, list | tuple | range):
-        return [_value(item) for item in value]
+        items = [_value(item) for item in value]
+        # many constructors take lists and tuples for different things
+        return {"_target_": "builtins.tuple", "_args_": [items]} if isinstance(value, tuple) else items
     if isinstance(value, dict) and all(type(key) in {str, int} for key in value):
         plain = {key: _value(item) for key, item in value.items()}
         return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
@@ -220,7 +225,7 @@ def _input(value: Any) -> Any:
         isinstance(value, dict) and value and "shape" not in value and value.keys() != {"value"}
     ):  # else read as a tensor
         return {key: _input(item) for key, item in value.items()}
-    plain = _value(value)
+    plain = _value([*value] if isinstance(value, tuple) else value)
     if isinstance(plain, dict) and not isinstance(value, dict):
         raise NotWritableError(f"an object of the class {full_name(type(value))}")
     return {"value": plain}
@@ -238,7 +243,7 @@ def _tensor_like(value: Tensor) -> Any:
             entry |= {"low": 0, "high": 1 if most <= 1 else 1 << math.ceil(math.log2(most))}
         entry = {name: one for name, one in entry.items() if one != "float32"}  # the default
         return entry["shape"] if value.ndim and len(entry) == 1 else entry
-    if value.ndim <= 1 and value.numel() <= _MOST_LISTED and value.dtype in {torch.int64, torch.bool}:
+    if value.ndim <= 1 and value.numel() <= _MOST_EXACT and value.dtype in {torch.int64, torch.bool}:
         return {"_target_": "torch.tensor", "data": {"value": value.tolist()}}
     whole = value.to(torch.int64)
     low, most = int(whole.min()), int(whole.max())

@@ -105,6 +105,8 @@ def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
 
 def _traced(request: Trace) -> Traced:
     call = request.call
+    if call.mode is not None and request.mode == "auto":
+        request = msgspec.structs.replace(request, mode=call.mode)
     target = _on_device(resolve(call, request.limits.device), request)
     if target.note is not None and any(map(is_out_of_memory, target.tried)):
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")

@@ -12,6 +12,7 @@ from modeldiagrams.engine.compare.difference import LEVELS, Difference, differen
 from modeldiagrams.engine.compare.sides import git, graph_of, no_model, relative
 from modeldiagrams.engine.compare.texts import plain_markdown
 from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.render.draw import difference_json
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int | None = None
     flops: int | None = None
     """None if not counted, or without a graph."""
+    flops_sign: str = ""
+    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes."""
     problem: str = ""
     """The reason for ``failed``: no graph, or no comparison."""
     difference: Difference | None = None
@@ -65,7 +68,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     def cells(self) -> tuple[str, str, str, str]:
         """Return the texts of the other columns of a table."""
         parameters = "–" if self.parameters is None else format_count(self.parameters)
-        return self.version, self.date, parameters, "–" if self.flops is None else format_flops(self.flops)
+        flops = "–" if self.flops is None else f"{self.flops_sign} {format_flops(self.flops)}".strip()
+        return self.version, self.date, parameters, flops
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,7 +197,13 @@ class _ReleaseReader:
         before, self.model = self._last, graph.model.name
         if graph.status.state == "complete":
             self._last = graph
-        release = msgspec.structs.replace(release, parameters=graph.model.parameters.total, flops=graph.model.flops)
+        bounds = bounds_of(graph)
+        release = msgspec.structs.replace(
+            release,
+            parameters=graph.model.parameters.total,
+            flops=graph.model.flops,
+            flops_sign=bounds.sign if None in bounds.flops else "",
+        )
         if before is None and self._last:
             return msgspec.structs.replace(release, state="first")
         try:

@@ -56,7 +56,8 @@ def _title(found: Found) -> str:
 def head_lines(found: Found) -> Iterator[str]:
     """Yield the lines about the whole model."""
     yield f"parameters {_numbers(found.before.parameters, found.after.parameters, format_count)}"
-    yield f"FLOPs {_numbers(found.before.flops, found.after.flops, format_flops)}"
+    signs = (found.before.flops_sign, found.after.flops_sign)
+    yield f"FLOPs {_numbers(found.before.flops, found.after.flops, format_flops, signs)}"
     for text in found.reservations:
         yield f"reservation: {text}"
     if found.same_computation and not found.same:
@@ -126,13 +127,16 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:4]) + (f" and {more} more" if more > 0 else "")
 
 
-def _numbers(before: int | None, after: int | None, written: Callable[[int], str]) -> str:
+def _numbers(
+    before: int | None, after: int | None, written: Callable[[int], str], signs: tuple[str, str] = ("", "")
+) -> str:
     if before is None or after is None:
         return "not counted"
-    if before == after:
-        return f"{written(before)}, as before"
+    one, other = (f"{sign} {written(count)}".strip() for sign, count in zip(signs, (before, after), strict=True))
+    if before == after and one == other:
+        return f"{one}, as before"
     change = f" ({(after - before) / before:+.1%})" if before else ""
-    return f"{written(before)} → {written(after)}{change}"
+    return f"{one} → {other}{change}"
 
 
 def plain_markdown(text: str) -> str:

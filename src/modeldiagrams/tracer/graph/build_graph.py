@@ -17,6 +17,7 @@ from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.graph.extra_repr import read_attributes
 from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.graph.node_order import connect_ops, place_weights
+from modeldiagrams.tracer.graph.packed_weights import find_packed_weights
 from modeldiagrams.tracer.graph.signatures import sign_calls, sign_scopes
 from modeldiagrams.tracer.torch_facts.private_api import class_of, modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
@@ -36,6 +37,7 @@ def build_graph(recording: PassRecord, weights: NamedTensors, status: ir.Status)
     contents = _group_steps(recording)
     _add_up_costs(recording.steps)
     functions = keep_scopes(recording.steps, contents)
+    weights.set_elements(find_packed_weights(recording, weights.inputs()))
     if not isinstance(recording.root.module, nn.Module):
         _count_what_ran(recording, weights)
     builder = _Builder(recording, connect_ops(recording), weights, sign_calls(contents))
