@@ -114,7 +114,7 @@ def test_error_of_the_model_is_a_warning_and_in_the_file():
 @pytest.mark.parametrize(
     ("model", "args", "message"),
     [
-        ("mypkg.Net", (), "model: expected a model or a function, got str 'mypkg.Net'"),
+        (17, (), "model: expected a model or a function, got int 17"),
         (nn.Linear, (), r"model: expected a model, got the class Linear; make one of it: Linear\(…\)"),
         (nn.Identity(), torch.ones(1), r"args: expected a tuple of arguments, got a tensor; write \(x,\)"),
         (nn.Identity(), {"x": torch.ones(1)}, r"args: expected a tuple of arguments, got dict; write \(x,\)"),

@@ -100,16 +100,7 @@ def draw(  # noqa: PLR0913  (an author's text has several parts)
     merged = dict(values)
     try:
         merged |= read_body(body)
-        for name in ("model", "before", "after"):
-            if is_graph_file(file := merged.get(name)) and ":" not in file:
-                merged[name] = host.graph_file(parse_option(name, file))
-        if "recording" in merged:
-            merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
-        if "embed" in merged:
-            merged["embed"] = {
-                at: {**one, "image": host.graph_file(one["image"])}
-                for at, one in parse_option("embed", merged["embed"]).items()
-            }
+        _locate_files(merged, host)
         _check_site(merged)
         _check_versions(merged, compares=compares)
         if notes:
@@ -125,6 +116,20 @@ def draw(  # noqa: PLR0913  (an author's text has several parts)
     if is_left_out(diagram, requested=requested):
         host.builder.note_left_out(options)
     return _add_code(diagram, host)
+
+
+def _locate_files(merged: dict[str, Any], host: Host) -> None:
+    """Replace the files that options name, as the author wrote them, by their paths."""
+    for name in ("model", "before", "after"):
+        if is_graph_file(file := merged.get(name)) and ":" not in file:
+            merged[name] = host.graph_file(parse_option(name, file))
+    if "recording" in merged:
+        merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
+    if "embed" in merged:
+        merged["embed"] = {
+            at: {**one, "image": host.graph_file(one["image"])}
+            for at, one in parse_option("embed", merged["embed"]).items()
+        }
 
 
 def _add_code(diagram: Diagram, host: Host) -> Diagram:
