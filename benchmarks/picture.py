@@ -40,7 +40,7 @@ def main() -> None:
             f"{on_page:9.1f}{data:9.1f}"
         )
     print(f"\nshared files (gzip kB; widget budget {WIDGET_BUDGET_KB})")
-    for name, content in page.viewer_files().items():
+    for name, content in page.list_viewer_files().items():
         print(f"  {name:20}{kilobytes(content.read_bytes() if isinstance(content, Path) else content):9.1f}")
 
 

@@ -16,9 +16,9 @@ import yaml
 
 from modeldiagrams.cli import main
 from modeldiagrams.options.options import GROUPS
-from modeldiagrams.options.parsing import option_help, option_names
-from modeldiagrams.options.settings import setting_help
-from modeldiagrams.render.assets import asset
+from modeldiagrams.options.parsing import collect_help, list_options
+from modeldiagrams.options.settings import list_setting_help
+from modeldiagrams.render.assets import find_asset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,17 +29,17 @@ NAMES = SOURCES / "modeldiagrams" / "resolve" / "names" / "names.yaml"
 
 def options() -> str:
     """List the options of a diagram, by group."""
-    help_ = option_help()
+    help_ = collect_help()
     return "\n\n".join(
         f"## {group.name.capitalize()}\n\n{group.type.__doc__}\n\n"
-        + _format_entries({name: help_[name] for name in option_names(group.type)})
+        + _format_entries({name: help_[name] for name in list_options(group.type)})
         for group in GROUPS
     )
 
 
 def settings() -> str:
     """List the settings of a site."""
-    return _format_entries(setting_help())
+    return _format_entries(list_setting_help())
 
 
 def _format_entries(help_: Mapping[str, str]) -> str:
@@ -71,7 +71,7 @@ def _describe_command(command: click.Command, context: click.Context) -> str:
 
 def hues() -> str:
     """List the custom properties of layer families with their defaults, from the built style sheet."""
-    found = dict(re.findall(r"var\((--mg-hue-\w+), ?(#\w+)\)", asset("model-graph.css").read_text("utf-8")))
+    found = dict(re.findall(r"var\((--mg-hue-\w+), ?(#\w+)\)", find_asset("model-graph.css").read_text("utf-8")))
     rows = (f"| `{name}` | `{colour}` |" for name, colour in found.items())
     return "\n".join(["| Property | Default |", "|---|---|", *rows])
 

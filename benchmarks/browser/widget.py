@@ -62,7 +62,7 @@ def main() -> None:
     """Print script and page budgets, then one row per model."""
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = Path(temporary)
-        for name, content in page.viewer_files().items():
+        for name, content in page.list_viewer_files().items():
             shutil.copy(content, folder / name)
         chromium = shutil.which("chromium") or shutil.which("chromium-headless-shell")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])

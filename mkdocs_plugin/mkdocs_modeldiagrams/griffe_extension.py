@@ -63,7 +63,7 @@ class DiagramsExtension(Extension):
         field, text = split_field(docstring.value)
         if field is None and not chosen:
             return
-        location = _location(docstring)
+        location = _locate(docstring)
         values = {} if field is None else _read_options(field, location)
         if values is None:
             docstring.value = text
@@ -109,7 +109,7 @@ def _read_options(field: str, location: str) -> dict[str, Any] | None:
         return None
 
 
-def _location(docstring: Docstring) -> str:
+def _locate(docstring: Docstring) -> str:
     """Return the location of the field in the sources, as editors open it: ``src/mypkg/models.py:12``."""
     documented, line = docstring.parent, docstring.lineno
     path = documented.path if documented else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeldiagrams.common.user_files import src_folders
+from modeldiagrams.common.user_files import list_src
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +49,6 @@ class Watch:
             if diagram.problem and diagram.problem.kind == "model":
                 # the missing module may appear next to `mkdocs.yml`, or in an existing package
                 packages = (Path(file).parent for file in diagram.sources)
-                for folder in sorted({root, *src_folders([root]), *packages} - self._folders):
+                for folder in sorted({root, *list_src([root]), *packages} - self._folders):
                     self._folders.add(folder)
                     self.server.watch(str(folder), recursive=False)

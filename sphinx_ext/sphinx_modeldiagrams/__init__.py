@@ -11,7 +11,7 @@ from sphinx_modeldiagrams.changes import ModelChangesDirective, ModelHistoryDire
 from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
 from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
-from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents, run_models
+from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, list_outdated_documents, run_models
 from sphinx_modeldiagrams.html import skip_node, visit_html, visit_step_picture
 from sphinx_modeldiagrams.joined import JoinDocuments
 from sphinx_modeldiagrams.latex import connect_latex
@@ -64,7 +64,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
     app.connect("config-inited", check_settings)
     app.connect("config-inited", connect)
-    app.connect("env-get-outdated", outdated_documents)
+    app.connect("env-get-outdated", list_outdated_documents)
     app.connect("env-before-read-docs", run_models)
     app.connect("warn-missing-reference", silence_missing_class)
     app.connect("missing-reference", resolve_any_as_class, priority=400)  # before intersphinx

@@ -13,9 +13,9 @@ from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_f
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.steps import LONGEST_TOUR
 from sphinx_modeldiagrams.builders import makes_web_pages, page_address
-from sphinx_modeldiagrams.config import settings_of
+from sphinx_modeldiagrams.config import get_settings
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.nodes import diagram_of, model_graph
+from sphinx_modeldiagrams.nodes import model_graph, read_diagram
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -32,8 +32,8 @@ def write_data(
     """Write the data of a page's diagrams, in any process: equal ids mean equal bytes."""
     if doctree is None or not makes_web_pages(app.builder):
         return
-    diagrams = [diagram_of(node, app.env) for node in doctree.findall(model_graph)]
-    _folder(app).write(build_diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
+    diagrams = [read_diagram(node, app.env) for node in doctree.findall(model_graph)]
+    _find_folder(app).write(build_diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
 
 
 def add_everywhere(
@@ -45,11 +45,11 @@ def add_everywhere(
     """
     wanted = app.registry.html_assets_policy == "always" and makes_web_pages(app.builder)
     # pages in JSON have no head for tags
-    if not wanted or isinstance(app.builder, SerializingHTMLBuilder) or not _shown(app):
+    if not wanted or isinstance(app.builder, SerializingHTMLBuilder) or not _list_shown(app):
         return
     address = context["pathto"]
     tags = f'<link rel="stylesheet" href="{address(f"{FOLDER}/model-graph.css", 1)}">'
-    if not settings_of(app.config).static_only:
+    if not get_settings(app.config).static_only:
         tags += f'<script src="{address(f"{FOLDER}/model-graph.js", 1)}" defer></script>'
     context["metatags"] = f"{context.get('metatags', '')}\n{tags}"
 
@@ -58,7 +58,7 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     """Write the shared files if there is any diagram, and remove obsolete files."""
     if exception is not None or not makes_web_pages(app.builder):
         return
-    shown, folder = _shown(app), _folder(app)
+    shown, folder = _list_shown(app), _find_folder(app)
     own = set[str]()
     entries = []
     for page, entry in shown:
@@ -71,16 +71,16 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
             listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
             entries.append(listed)
     try:
-        folder.finish(build_shared_files(settings_of(app.config), entries) if shown else {}, own, is_whole=True)
+        folder.finish(build_shared_files(get_settings(app.config), entries) if shown else {}, own, is_whole=True)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
 
 
-def _folder(app: Sphinx) -> SiteFolder:
+def _find_folder(app: Sphinx) -> SiteFolder:
     return SiteFolder(Path(app.outdir) / FOLDER)
 
 
-def _shown(app: Sphinx) -> list[tuple[str, Entry]]:
+def _list_shown(app: Sphinx) -> list[tuple[str, Entry]]:
     """Return all diagrams that are shown on a page, with the page."""
     diagrams = domain_of(app.env).diagrams.items()
     return [(page, entry) for page, entries in diagrams for entry in entries if entry["location"]["anchor"]]

@@ -13,22 +13,22 @@ from modeldiagrams.html.difference import list_model_changes
 from modeldiagrams.html.history import render_history_chart
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.reporting import DiagramError, warn
-from sphinx_modeldiagrams.tables import table_of
+from sphinx_modeldiagrams.tables import build_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from modeldiagrams.html.difference import ChangeList, ChangeRow, ModelChanges
 
-__all__ = ["ModelChangesDirective", "ModelHistoryDirective", "as_changes"]
+__all__ = ["ModelChangesDirective", "ModelHistoryDirective", "build_changes"]
 
 
-def as_changes(found: ChangeList) -> list[nodes.Node]:
+def build_changes(found: ChangeList) -> list[nodes.Node]:
     """Build the list of changes, between lines about the model and lines about its weights."""
-    rows = [nodes.list_item("", _row(row)) for row in found.rows]
+    rows = [nodes.list_item("", _build_row(row)) for row in found.rows]
     if found.rest:
         rows.append(nodes.list_item("", nodes.paragraph("", found.rest)))
-    return [_lines(found.head), nodes.bullet_list("", *rows), _lines(found.weights)]
+    return [_build_lines(found.head), nodes.bullet_list("", *rows), _build_lines(found.weights)]
 
 
 class _VersionsDirective(HostDirective):
@@ -64,7 +64,7 @@ class ModelChangesDirective(_VersionsDirective):
     def content_for(self, text: str) -> list[nodes.Node]:
         """Build a paragraph for each model."""
         found = read_changes(self, text)
-        return [node for model in list_model_changes(found) for node in _paragraph(model)] + [
+        return [node for model in list_model_changes(found) for node in _build_paragraph(model)] + [
             nodes.paragraph("", found.summary())
         ]
 
@@ -76,22 +76,22 @@ class ModelHistoryDirective(_VersionsDirective):
         """Build a chart for HTML, and a table."""
         found = read_history(self, text)
         head: list[nodes.Node] = [nodes.Text(title) for title in TITLES]
-        rows = [[*map(nodes.Text, release.cells()), _lines(release.changes())] for release in found.releases]
-        spec, table = table_of([head, *rows], numbers=(2, 3))
+        rows = [[*map(nodes.Text, release.cells()), _build_lines(release.changes())] for release in found.releases]
+        spec, table = build_summary([head, *rows], numbers=(2, 3))
         table["classes"] = ["colwidths-auto"]
         return [nodes.raw("", render_history_chart(found), format="html"), spec, table]
 
 
-def _paragraph(model: ModelChanges) -> list[nodes.Node]:
+def _build_paragraph(model: ModelChanges) -> list[nodes.Node]:
     name = nodes.paragraph(
         "", "", nodes.strong("", model.name), nodes.Text(f": {model.outcome}" if model.outcome else "")
     )
-    return [name, *(as_changes(model.changes) if model.changes else [])]
+    return [name, *(build_changes(model.changes) if model.changes else [])]
 
 
-def _row(row: ChangeRow) -> nodes.paragraph:
+def _build_row(row: ChangeRow) -> nodes.paragraph:
     return nodes.paragraph("", f"{row.sign} ", nodes.strong("", row.level), nodes.Text(f" {row.text}"))
 
 
-def _lines(texts: Sequence[str]) -> nodes.line_block:
+def _build_lines(texts: Sequence[str]) -> nodes.line_block:
     return nodes.line_block("", *(nodes.line("", text) for text in texts))

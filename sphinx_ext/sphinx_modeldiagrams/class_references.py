@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from sphinx_modeldiagrams.nodes import model_graph
 
-__all__ = ["cross_references", "references", "resolve_any_as_class", "silence_missing_class"]
+__all__ = ["make_cross_references", "references", "resolve_any_as_class", "silence_missing_class"]
 
 _MARK = "model-graph-class"
 
 
-def cross_references(diagram: Diagram) -> list[addnodes.pending_xref]:
+def make_cross_references(diagram: Diagram) -> list[addnodes.pending_xref]:
     """Make one reference for every name under which a class of the diagram may be documented."""
     classes = list_module_classes(diagram.graph) if diagram.graph else []
     return [

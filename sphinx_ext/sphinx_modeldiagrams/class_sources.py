@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from sphinx_modeldiagrams.nodes import model_graph
 
-__all__ = ["Definition", "definitions", "documented_packages", "linkcode_url", "viewcode_url"]
+__all__ = ["Definition", "find_definitions", "find_viewcode_url", "list_documented_packages", "make_linkcode_url"]
 
 _log = logging.getLogger(__name__)
 
@@ -30,18 +30,18 @@ class Definition(NamedTuple):
     """Dotted for a nested class."""
 
 
-def definitions(graph: Graph) -> dict[str, Definition]:
+def find_definitions(graph: Graph) -> dict[str, Definition]:
     """Find the definitions of all module classes."""
     return {node.class_: _split_name(node.class_, node.source) for node in graph.nodes if isinstance(node, ModuleNode)}
 
 
-def documented_packages(env: BuildEnvironment, node: model_graph) -> set[str]:
+def list_documented_packages(env: BuildEnvironment, node: model_graph) -> set[str]:
     """Return the packages that the site documents, and those of a diagram's model outside site-packages."""
     documented = env.domaindata.get("py", {}).get("objects", {})
     return {*node["packages"], *(name.partition(".")[0] for name in documented)}
 
 
-def linkcode_url(builder: StandaloneHTMLBuilder, class_: Definition, own: Collection[str]) -> str | None:
+def make_linkcode_url(builder: StandaloneHTMLBuilder, class_: Definition, own: Collection[str]) -> str | None:
     """Call ``linkcode_resolve`` for a class of the site's own packages, because it may not handle others."""
     resolve: Any = getattr(builder.config, "linkcode_resolve", None)
     if not callable(resolve) or class_.module.partition(".")[0] not in own:
@@ -54,7 +54,7 @@ def linkcode_url(builder: StandaloneHTMLBuilder, class_: Definition, own: Collec
     return url or None
 
 
-def viewcode_url(builder: StandaloneHTMLBuilder, class_: Definition) -> str | None:
+def find_viewcode_url(builder: StandaloneHTMLBuilder, class_: Definition) -> str | None:
     """Return the relative URL where `sphinx.ext.viewcode` shows a class; None if its module has no page."""
     listed = getattr(builder.env, "_viewcode_modules", {}).get(class_.module)
     if not listed or builder.name == "singlehtml":

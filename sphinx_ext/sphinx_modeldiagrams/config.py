@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config, _ConfigRebuild
 
-__all__ = ["add_settings", "check_settings", "configuration_folder", "settings_of"]
+__all__ = ["add_settings", "check_settings", "find_configuration_folder", "get_settings"]
 
 _PREFIX = "modeldiagrams_"
 
@@ -42,7 +42,7 @@ def add_settings(app: Sphinx) -> None:
 def check_settings(app: Sphinx, config: Config) -> None:
     """Check ``conf.py`` once instead of for every diagram; called by Sphinx."""
     _folders[config] = Path(app.confdir)
-    settings_of(config)
+    get_settings(config)
     chosen = config[f"{_PREFIX}autodoc"]
     is_patterns = isinstance(chosen, list | tuple) and all(isinstance(pattern, str) for pattern in chosen)
     if not isinstance(chosen, bool) and not is_patterns:
@@ -51,12 +51,12 @@ def check_settings(app: Sphinx, config: Config) -> None:
         )
 
 
-def configuration_folder(config: Config) -> Path:
+def find_configuration_folder(config: Config) -> Path:
     """Return the folder of ``conf.py``, to which settings are relative; pages may be in another one."""
     return _folders[config]
 
 
-def settings_of(config: Config) -> Settings:
+def get_settings(config: Config) -> Settings:
     """Return the site's settings.
 
     Raises:

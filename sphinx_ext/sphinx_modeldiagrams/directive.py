@@ -12,17 +12,17 @@ from modeldiagrams.hosting.documented_classes import get_reference_name, list_na
 from modeldiagrams.hosting.host import draw, format_warning, grade_problem, is_left_out
 from modeldiagrams.hosting.parts import number_diagram
 from modeldiagrams.hosting.source_links import list_imported_packages
-from modeldiagrams.html.fragment import figure_classes
+from modeldiagrams.html.fragment import list_figure_classes
 from modeldiagrams.ir.graph import ModuleNode
-from modeldiagrams.options.parsing import option_help
-from sphinx_modeldiagrams.class_references import cross_references
+from modeldiagrams.options.parsing import collect_help
+from sphinx_modeldiagrams.class_references import make_cross_references
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Entry, Location
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.images import render_images
-from sphinx_modeldiagrams.listing import shown_so_far
+from sphinx_modeldiagrams.listing import list_shown
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.notes import model_note, parsed, render_notes, without_notes
+from sphinx_modeldiagrams.notes import model_note, parse_notes, render_notes, split_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ModelGraphDirective(HostDirective):
     has_content = True
     optional_arguments = 1
     option_spec: ClassVar[dict[str, Callable[[str], Any]]] = AnyOption(
-        dict.fromkeys((name for name in option_help() if name != "model"), directives.unchanged)
+        dict.fromkeys((name for name in collect_help() if name != "model"), directives.unchanged)
     )
 
     def run(self) -> list[Node]:
@@ -59,8 +59,8 @@ class ModelGraphDirective(HostDirective):
         values: dict[str, Any] = dict(self.options)
         if self.arguments:
             values["model"] = self.arguments[0]
-        body, first = without_notes(self.content)
-        notes, others = parsed(self, first) if first < len(self.content) else ([], [])
+        body, first = split_notes(self.content)
+        notes, others = parse_notes(self, first) if first < len(self.content) else ([], [])
         by_pattern = self.by_pattern(notes)
         diagram = draw(
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
@@ -83,7 +83,7 @@ class ModelGraphDirective(HostDirective):
         """Number a diagram among those of the page; a requested one replaces one that autodoc added."""
         if self.requested and not self.compares:
             _withdraw(self.env, self.state.document, list_names(diagram))
-        return number_diagram(diagram, shown_so_far(self.env))
+        return number_diagram(diagram, list_shown(self.env))
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Register dependencies of the page and the target of references."""
@@ -112,7 +112,7 @@ class ModelGraphDirective(HostDirective):
         node["packages"] = list_imported_packages(diagram)
         if diagram.graph:
             if not diagram.options.figure.no_links:
-                node += cross_references(diagram)
+                node += make_cross_references(diagram)
             # words for the search index: every part of a path once
             paths = (item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode))
             words = dict.fromkeys(word for path in paths for word in path.split(".") if not word.isdigit())
@@ -122,13 +122,13 @@ class ModelGraphDirective(HostDirective):
     def figure(self, diagram: Diagram) -> nodes.figure:
         """Build and register the figure that Sphinx numbers, aligns and refers to."""
         figure = self._figure(diagram)
-        shown_so_far(self.env).append(diagram)
+        list_shown(self.env).append(diagram)
         self._note(diagram, figure["ids"][0])
         return figure
 
     def _figure(self, diagram: Diagram) -> nodes.figure:
         options = diagram.options.figure
-        figure = nodes.figure("", self._node(diagram), classes=figure_classes(diagram.options))
+        figure = nodes.figure("", self._node(diagram), classes=list_figure_classes(diagram.options))
         self.set_source_info(figure)
         if options.align:
             figure["align"] = options.align
@@ -165,16 +165,16 @@ class _Added(NamedTuple):
     nodes: list[Node]
 
 
-def _added_so_far(env: BuildEnvironment) -> list[_Added]:
+def _count_added(env: BuildEnvironment) -> list[_Added]:
     return cast("list[_Added]", env.temp_data.setdefault("modeldiagrams_added", []))
 
 
 def _withdraw(env: BuildEnvironment, document: nodes.document, names: list[str]) -> None:
     """Remove diagrams added for a class of these names, which also frees their ids."""
-    added = _added_so_far(env)
+    added = _count_added(env)
     for one in [one for one in added if not set(names).isdisjoint(one.entry["names"])]:
         added.remove(one)
-        shown_so_far(env).remove(one.diagram)
+        list_shown(env).remove(one.diagram)
         domain_of(env).diagrams[env.docname].remove(one.entry)
         for node in one.nodes:
             _remove(node, document)
@@ -204,5 +204,5 @@ class AutodocDirective(ModelGraphDirective):
             return []
         made = super().run()
         if made:
-            _added_so_far(self.env).append(_Added(shown_so_far(self.env)[-1], domain.diagrams[docname][-1], made))
+            _count_added(self.env).append(_Added(list_shown(self.env)[-1], domain.diagrams[docname][-1], made))
         return made

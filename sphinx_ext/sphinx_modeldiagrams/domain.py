@@ -17,9 +17,9 @@ from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import list_accepted_problems, prefetch
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
-from sphinx_modeldiagrams.config import configuration_folder, settings_of
-from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
-from sphinx_modeldiagrams.nodes import diagrams_folder, document_of
+from sphinx_modeldiagrams.config import find_configuration_folder, get_settings
+from sphinx_modeldiagrams.entries import is_outdated, make_entry, make_module_anchor, make_module_anchors
+from sphinx_modeldiagrams.nodes import find_document, locate_diagrams
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from sphinx_modeldiagrams.entries import Entry, Location
 
-__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "outdated_documents", "run_models"]
+__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "list_outdated_documents", "run_models"]
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class ModelDiagramsDomain(Domain):
         finalizers, because forked processes don't run `atexit`.
         """
         if self._diagram_builder is None or self._process != os.getpid():
-            settings, root = settings_of(self.env.config), configuration_folder(self.env.config)
+            settings, root = get_settings(self.env.config), find_configuration_folder(self.env.config)
             self._session = self._session or Session()
             self._diagram_builder = DiagramBuilder(
                 root / (settings.cache_dir or CACHE),
@@ -98,7 +98,7 @@ class ModelDiagramsDomain(Domain):
     def note_diagram(self, diagram: Diagram, location: Location) -> None:
         """Store a diagram of the current document."""
         requested = not location["automatic"]
-        accepted = list_accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
+        accepted = list_accepted_problems(diagram.options, get_settings(self.env.config), requested=requested)
         entry = make_entry(diagram, location, self.diagram_builder, accepted)
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
@@ -111,7 +111,7 @@ class ModelDiagramsDomain(Domain):
     def clear_doc(self, docname: str) -> None:
         """Forget a document's diagrams; called by Sphinx before it is read again."""
         self.diagrams.pop(docname, None)
-        shutil.rmtree(diagrams_folder(self.env, docname), ignore_errors=True)
+        shutil.rmtree(locate_diagrams(self.env, docname), ignore_errors=True)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Merge the diagrams of a parallel reader; called by Sphinx."""
@@ -138,7 +138,7 @@ class ModelDiagramsDomain(Domain):
         for docname, entry in self._targets():
             if not entry["has_graph"]:
                 continue
-            modules = module_anchors(entry, self.diagrams[docname])
+            modules = make_module_anchors(entry, self.diagrams[docname])
             for name in entry["names"]:
                 if name in seen:
                     continue
@@ -168,7 +168,7 @@ class ModelDiagramsDomain(Domain):
             module = ""
         anchor = entry["location"]["anchor"] or ""
         if module and entry["interactive"] and makes_web_pages(builder):
-            anchor = module_anchor(entry, module, self._on_page(builder, docname))
+            anchor = make_module_anchor(entry, module, self._on_page(builder, docname))
         found = make_refnode(builder, fromdocname, docname, anchor, contnode, target)
         if "refuri" in found:
             found["refuri"] = one_fragment(found["refuri"])
@@ -179,10 +179,10 @@ class ModelDiagramsDomain(Domain):
 
         Unused ones are included, or else this page would depend on every page that links here.
         """
-        docname = document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
+        docname = find_document(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
         here = [entry for entry in self.diagrams.get(docname, []) if entry["target"] and entry["interactive"]]
         entry = next((entry for entry in here if entry["location"]["anchor"] in node.parent["ids"]), None)
-        return module_anchors(entry, self._on_page(builder, docname)) if entry else {}
+        return make_module_anchors(entry, self._on_page(builder, docname)) if entry else {}
 
     def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
         """Return nothing, so that ``:any:`` finds the class instead of its diagram; called by Sphinx."""
@@ -214,7 +214,7 @@ def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
     return cast("ModelDiagramsDomain", env.get_domain(ModelDiagramsDomain.name))
 
 
-def outdated_documents(
+def list_outdated_documents(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> list[str]:
     """Return unchanged documents to read again.
@@ -228,14 +228,14 @@ def outdated_documents(
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
     had_calls = domain.data["has_calls"]
-    domain.data["has_calls"] = (configuration_folder(env.config) / CALLS).is_file()
+    domain.data["has_calls"] = (find_configuration_folder(env.config) / CALLS).is_file()
     if domain.data["has_calls"] and not had_calls:
         return sorted(domain.diagrams)
     return sorted(
         name
         for name, entries in domain.diagrams.items()
         if any(is_outdated(entry, failing) for entry in entries)
-        or (_shows(entries) and not diagrams_folder(env, name).is_dir())
+        or (_shows(entries) and not locate_diagrams(env, name).is_dir())
     )
 
 
@@ -250,7 +250,7 @@ def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> 
     texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
     domain = domain_of(env)
     domain.warn_again({*domain.diagrams}.difference(docnames))
-    prefetch(domain.diagram_builder, settings_of(env.config), texts)
+    prefetch(domain.diagram_builder, get_settings(env.config), texts)
 
 
 def close_builder(app: Sphinx, _exception: Exception | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING
-from modeldiagrams.engine.problems import forward_problem
+from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
 from modeldiagrams.hosting.host import UNKNOWN, format_warning
 from modeldiagrams.hosting.parts import link_module
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["Entry", "Location", "is_outdated", "make_entry", "module_anchor", "module_anchors"]
+__all__ = ["Entry", "Location", "is_outdated", "make_entry", "make_module_anchor", "make_module_anchors"]
 
 _LISTED_MODULES = 2_000
 """The maximum number of a diagram's modules in the inventory; the largest models have ten thousand."""
@@ -103,7 +103,7 @@ def _is_of_the_trace(diagram: Diagram) -> bool:
     problem, graph, call = diagram.problem, diagram.graph, diagram.options.call
     if problem is None or problem.kind not in RECURRING or diagram.options.compare.before is not None:
         return False
-    return graph is None or problem == forward_problem(call.model, graph)
+    return graph is None or problem == make_forward_problem(call.model, graph)
 
 
 def _can_recover(diagram: Diagram) -> bool:
@@ -125,7 +125,7 @@ def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
     return entry["failure"] is not None and entry["failure"] not in failing
 
 
-def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
+def make_module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
     """Return the fragments that show modules in the widget, or else the whole picture.
 
     Args:
@@ -139,7 +139,7 @@ def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
     return {module: link_module(entry["id"], index, module) for module in modules}
 
 
-def module_anchor(entry: Entry, module: str, page: list[Entry]) -> str:
+def make_module_anchor(entry: Entry, module: str, page: list[Entry]) -> str:
     """Return the fragment that makes an interactive diagram show a module."""
     return link_module(entry["id"], _index(entry, page), module)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_modeldiagrams.config import settings_of
+from sphinx_modeldiagrams.config import get_settings
 from sphinx_modeldiagrams.domain import domain_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class HostDirective(SphinxDirective):
     @property
     def settings(self) -> Settings:
         """The site's settings."""
-        return settings_of(self.config)
+        return get_settings(self.config)
 
     def graph_file(self, path: str) -> str:
         """Resolve a path relative to the document, or with a leading ``/`` to the source folder, as in Sphinx."""

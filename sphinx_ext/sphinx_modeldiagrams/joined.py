@@ -12,14 +12,14 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from modeldiagrams.hosting.parts import count_earlier
 from modeldiagrams.html.escape import html_text
 from sphinx_modeldiagrams.listing import model_listing
-from sphinx_modeldiagrams.nodes import ANCHOR, diagram_of, document_of, model_graph
+from sphinx_modeldiagrams.nodes import ANCHOR, find_document, model_graph, read_diagram
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["JoinDocuments", "free_anchor"]
+__all__ = ["JoinDocuments", "find_free_anchor"]
 
 
 _ODD = re.compile(r"[^\w.-]+")
@@ -35,26 +35,26 @@ class JoinDocuments(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Rename duplicate anchors; called by Sphinx."""
         figures = list(self.document.findall(model_graph))
-        shown = [diagram_of(figure, self.env) for figure in figures]
+        shown = [read_diagram(figure, self.env) for figure in figures]
         taken: dict[str, None] = {}
         for at, (figure, diagram) in enumerate(zip(figures, shown, strict=True)):
-            document = document_of(figure) or ""
+            document = find_document(figure) or ""
             anchor = diagram.anchor
             if anchor in taken:
-                anchor = free_anchor(anchor, document, taken)
+                anchor = find_free_anchor(anchor, document, taken)
                 _rename(figure, diagram, anchor, self._ids_in(document))
             taken[anchor] = None
             for listing in self.document.findall(model_listing):
-                if document_of(listing) == document and listing["anchor"] == diagram.anchor:
-                    _lead(listing, diagram, anchor, count_earlier(shown, at))
+                if find_document(listing) == document and listing["anchor"] == diagram.anchor:
+                    _lead_to(listing, diagram, anchor, count_earlier(shown, at))
 
     def _ids_in(self, document: str) -> list[nodes.Element]:
         """Return the nodes of one document that have ids."""
         with_ids = (node for node in self.document.findall(nodes.Element) if node.get("ids"))
-        return [node for node in with_ids if document_of(node) == document]
+        return [node for node in with_ids if find_document(node) == document]
 
 
-def free_anchor(anchor: str, document: str, taken: Container[str]) -> str:
+def find_free_anchor(anchor: str, document: str, taken: Container[str]) -> str:
     """Make a unique anchor with the document's name, and a number if names only differ in special characters."""
     name = f"{anchor}-in-{_ODD.sub('-', document)}"
     return next(one for one in chain([name], (f"{name}-{i}" for i in count(2))) if one not in taken)
@@ -66,19 +66,19 @@ def _rename(figure: model_graph, diagram: Diagram, anchor: str, near: Iterable[n
     prefixes = {f"{diagram.anchor}-{kind}-": f"{anchor}-{kind}-" for kind in ("note", "image")}
     prefixes[f"{first}-step-"] = f"{anchor}-step-"
     for node in near:
-        node["ids"] = [_replaced(one, prefixes) for one in node["ids"]]
+        node["ids"] = [_replace_anchors(one, prefixes) for one in node["ids"]]
     figure.parent["ids"].append(anchor)
     figure[ANCHOR] = anchor
 
 
-def _replaced(one: str, prefixes: Mapping[str, str]) -> str:
+def _replace_anchors(one: str, prefixes: Mapping[str, str]) -> str:
     for old, new in prefixes.items():
         if one.startswith(old):
             return new + one.removeprefix(old)
     return one
 
 
-def _lead(listing: model_listing, diagram: Diagram, anchor: str, place: int) -> None:
+def _lead_to(listing: model_listing, diagram: Diagram, anchor: str, place: int) -> None:
     """Link the lines of a listing to its own diagram."""
     html = listing["html"].replace(f'href="#{html_text(diagram.anchor)}"', f'href="#{html_text(anchor)}"')
     listing["html"] = re.sub(r'data-mg-place="\d+"', f'data-mg-place="{place}"', html)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from modeldiagrams.html.notes import notes_of
-from sphinx_modeldiagrams.nodes import diagram_of
+from modeldiagrams.html.notes import collect_notes
+from sphinx_modeldiagrams.nodes import read_diagram
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -29,9 +29,9 @@ class in_place(nodes.General, nodes.Element):  # noqa: N801  (as docutils names 
 
 def kept_in_place(node: model_graph, env: BuildEnvironment) -> None:
     """Keep a figure in place if the text around it belongs to it, or if it has no caption."""
-    figure, diagram = node.parent, diagram_of(node, env)
+    figure, diagram = node.parent, read_diagram(node, env)
     has_caption = any(isinstance(child, nodes.caption) for child in figure)
-    if not has_caption or notes_of(diagram) or diagram.options.tour.steps:
+    if not has_caption or collect_notes(diagram) or diagram.options.tour.steps:
         place = in_place()
         figure.replace_self(place)
         place += figure

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["ModelSourceDirective", "ReadListings", "depart_listing", "model_listing", "shown_so_far", "visit_listing"]
+__all__ = ["ModelSourceDirective", "ReadListings", "depart_listing", "list_shown", "model_listing", "visit_listing"]
 
 _SHOWN = "modeldiagrams_shown"
 """Key in the environment's temporary data of the diagrams of the document so far."""
 
 
-def shown_so_far(env: BuildEnvironment) -> list[Diagram]:
+def list_shown(env: BuildEnvironment) -> list[Diagram]:
     """Return the diagrams of the current document so far."""
     return cast("list[Diagram]", env.temp_data.setdefault(_SHOWN, []))
 
@@ -63,7 +63,7 @@ class ReadListings(SphinxTransform):
         """Fill in all listings; called by Sphinx."""
         for node in list(self.document.findall(model_listing)):
             try:
-                listing = find_forward(shown_so_far(self.env), node["target"])
+                listing = find_forward(list_shown(self.env), node["target"])
             except ModelDiagramsError as error:
                 warn("ref", f"model-source: {error}", node)
                 node.parent.remove(node)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ANCHOR",
     "LINKED",
-    "diagram_of",
-    "diagrams_folder",
-    "document_of",
+    "find_document",
+    "find_tour",
+    "locate_diagrams",
     "model_graph",
+    "read_diagram",
     "step_picture",
-    "tour_of",
 ]
 
 ANCHOR = "anchor"
@@ -50,7 +50,7 @@ class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa:
         # without the absolute paths of the model's sources
         plain = msgspec.structs.replace(diagram, sources=(), libraries=(), names={})
         content = msgspec.json.encode(plain)
-        file = diagrams_folder(env, env.docname) / f"{digest(content)}.json"
+        file = locate_diagrams(env, env.docname) / f"{digest(content)}.json"
         write_atomically(file, content)
         return cls("", diagram=diagram.id, file=f"{file.parent.name}/{file.name}", alt=diagram.options.figure.alt)
 
@@ -73,7 +73,7 @@ class step_picture(nodes.General, nodes.Element):  # noqa: N801  (as docutils na
     """The still picture of a tour's step, whose position is its ``index``; the tour's `model_graph` has it."""
 
 
-def tour_of(node: step_picture) -> model_graph:
+def find_tour(node: step_picture) -> model_graph:
     """Return the diagram of the tour around a step's picture."""
     above: nodes.Element = node
     while not (found := [*above.findall(model_graph)]):
@@ -81,25 +81,25 @@ def tour_of(node: step_picture) -> model_graph:
     return found[0]
 
 
-def document_of(node: nodes.Node) -> str | None:
-    """The document that a node was in before a builder joined many, as `singlehtml` does; None where none is said."""
+def find_document(node: nodes.Node) -> str | None:
+    """Return the document of a node, which builders like `singlehtml` join with others; None if it is unknown."""
     above: Any = node
     while above is not None and "docname" not in above:
         above = above.parent
     return above and str(above["docname"])
 
 
-def diagrams_folder(env: BuildEnvironment, docname: str) -> Path:
-    """The folder of the diagrams of a document."""
+def locate_diagrams(env: BuildEnvironment, docname: str) -> Path:
+    """Return the folder for the diagrams of a document."""
     return Path(env.doctreedir) / _FOLDER / digest(docname.encode(), size=8)
 
 
-def diagram_of(node: model_graph, env: BuildEnvironment) -> Diagram:
-    """The diagram of a node, in the language of the site."""
+def read_diagram(node: model_graph, env: BuildEnvironment) -> Diagram:
+    """Read the diagram of a node, with its text alternative in the site's language."""
     diagram = _read(Path(env.doctreedir) / _FOLDER / node["file"])
     figure, own_names = msgspec.structs.replace(diagram.options.figure, alt=node["alt"]), diagram.own_names
     if ANCHOR in node:
-        # its author may name it by its name all the same
+        # its author may still use its name
         own_names += (figure.name,) if figure.name else ()
         figure = msgspec.structs.replace(figure, name=node[ANCHOR])
     options = msgspec.structs.replace(diagram.options, figure=figure)
@@ -108,5 +108,5 @@ def diagram_of(node: model_graph, env: BuildEnvironment) -> Diagram:
 
 @functools.lru_cache(maxsize=4)
 def _read(file: Path) -> Diagram:
-    """Cached because a page and its data files are written from the same nodes, one after the other."""
+    """Read a diagram; cached because a page and its data files are written from the same nodes."""
     return msgspec.json.decode(file.read_bytes(), type=decodable(Diagram))

@@ -9,7 +9,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.hosting.mentions import NOTE
-from modeldiagrams.html.notes import note_id, notes_of
+from modeldiagrams.html.notes import collect_notes, make_note_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["ModelNoteDirective", "model_note", "parsed", "render_notes", "without_notes"]
+__all__ = ["ModelNoteDirective", "model_note", "parse_notes", "render_notes", "split_notes"]
 
 _INSIDE = "modeldiagrams_inside"
 """Key in the environment's temporary data that is set while reading the content of a diagram."""
@@ -45,13 +45,13 @@ class ModelNoteDirective(SphinxDirective):
         return [note]
 
 
-def without_notes(content: StringList) -> tuple[StringList, int]:
+def split_notes(content: StringList) -> tuple[StringList, int]:
     """Return the lines before the first note, and their number."""
     first = next((i for i, line in enumerate(content) if NOTE.match(line)), len(content))
     return content[:first], first
 
 
-def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], list[Node]]:
+def parse_notes(directive: SphinxDirective, first: int) -> tuple[list[model_note], list[Node]]:
     """Parse a directive's content from a line on; return notes and other nodes."""
     holder = nodes.Element()
     before = directive.env.temp_data.get(_INSIDE)
@@ -67,14 +67,14 @@ def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], li
 
 
 def render_notes(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:
-    """The numbered list of notes: those of the option are parsed here, others were.
+    """Build the numbered list of notes, and parse those of the option.
 
     Args:
         directive: The diagram's.
         diagram: Whose notes.
         written: Those that are directives.
     """
-    texts = [*notes_of(diagram).values()]
+    texts = [*collect_notes(diagram).values()]
     if not texts:
         return []
     own = {note["pattern"]: note for note in written}
@@ -82,7 +82,7 @@ def render_notes(directive: SphinxDirective, diagram: Diagram, written: Sequence
     patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
     listed = nodes.enumerated_list(classes=["mg-notes"], enumtype="arabic", prefix="", suffix=".")
     for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
-        item = nodes.list_item(ids=[note_id(diagram, number)])
+        item = nodes.list_item(ids=[make_note_id(diagram, number)])
         if pattern in own:
             item += own[pattern].children
         else:

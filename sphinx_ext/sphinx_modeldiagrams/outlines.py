@@ -1,4 +1,4 @@
-"""The module hierarchy as nodes that every writer knows."""
+"""Renders the module hierarchy with nodes that every writer knows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from modeldiagrams.render.draw import OutlineRow
 
-__all__ = ["as_lists", "as_tree"]
+__all__ = ["build_lists", "draw_tree"]
 
 # paper is small, figures do not break across pages, and LaTeX nests lists four deep
 _ROW_LIMIT = 40
 _DEPTH_LIMIT = 4
 
 
-def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
-    """Nested bullet lists, level by level.
+def build_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
+    """Build nested bullet lists, level by level.
 
     Args:
         rows: The diagram's `list_outline_rows`.
@@ -33,7 +33,7 @@ def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -
         deeper = []
         for item, branch in level:
             below = [
-                (nodes.list_item("", _line(child, links, is_last=depth == _DEPTH_LIMIT)), child)
+                (nodes.list_item("", _build_item(child, links, is_last=depth == _DEPTH_LIMIT)), child)
                 for child in branch.children
             ]
             if below:
@@ -43,8 +43,8 @@ def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -
     return top.children
 
 
-def as_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
-    """The hierarchy as a drawing of lines, for what is read in one fixed font.
+def draw_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
+    """Draw the hierarchy with lines, for plain text.
 
     ::
 
@@ -53,13 +53,13 @@ def as_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
         └── blocks.0–11  Block ×12
             └── linear  Linear
     """
-    text = "\n".join([name, *_lines(build_tree(rows))])
+    text = "\n".join([name, *_draw_lines(build_tree(rows))])
     return nodes.literal_block(text, text, language="none")
 
 
-def _lines(root: Branch) -> Iterator[str]:
-    """One line for each row below the root; a stack instead of recursion, because models nest deeply."""
-    stack = [_below(root, "")]
+def _draw_lines(root: Branch) -> Iterator[str]:
+    """Yield a line for each row below the root; without recursion, because models nest deeply."""
+    stack = [_draw_children(root, "")]
     while stack:
         line = next(stack[-1], None)
         if line is None:
@@ -68,26 +68,26 @@ def _lines(root: Branch) -> Iterator[str]:
         text, branch, indent = line
         yield text
         if branch is not None:
-            stack.append(_below(branch, indent))
+            stack.append(_draw_children(branch, indent))
 
 
-def _below(parent: Branch, indent: str) -> Iterator[tuple[str, Branch | None, str]]:
-    """Line, branch and indentation of what is below it, for each child."""
+def _draw_children(parent: Branch, indent: str) -> Iterator[tuple[str, Branch | None, str]]:
+    """Yield line, branch and indentation of each child."""
     last = len(parent.children) + bool(parent.hidden) - 1
     for i, branch in enumerate(parent.children):
         sign, deeper = ("└── ", "    ") if i == last else ("├── ", "│   ")
         if branch.row:
-            yield f"{indent}{sign}{_text(branch.row)}", branch, indent + deeper
+            yield f"{indent}{sign}{_format_row(branch.row)}", branch, indent + deeper
     if parent.hidden:
         yield f"{indent}└── … {parent.hidden} more", None, indent
 
 
-def _text(row: OutlineRow) -> str:
-    return "  ".join(filter(None, (row.name, _class_name(row)))) + _times(row) + _remark(row)
+def _format_row(row: OutlineRow) -> str:
+    return "  ".join(filter(None, (row.name, _get_class_name(row)))) + _format_times(row) + _format_remark(row)
 
 
-def _line(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
-    """Name, class as a link where it is documented, and how often it repeats."""
+def _build_item(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
+    """Return the name, the class as a link if it is documented, and how often the module repeats."""
     row = branch.row
     if row is None:
         return nodes.paragraph()
@@ -95,19 +95,19 @@ def _line(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool
     if row.class_ in links:
         parts += [nodes.Text(" "), links[row.class_].deepcopy()]
     elif row.class_:
-        parts += [nodes.Text(" "), nodes.literal("", _class_name(row))]
+        parts += [nodes.Text(" "), nodes.literal("", _get_class_name(row))]
     left_out = branch.hidden + (len(branch.children) if is_last else 0)
     hidden = f" (… {left_out} more inside)" if left_out else ""
-    return nodes.paragraph("", "", *parts, nodes.Text(_times(row) + _remark(row) + hidden))
+    return nodes.paragraph("", "", *parts, nodes.Text(_format_times(row) + _format_remark(row) + hidden))
 
 
-def _remark(row: OutlineRow) -> str:
+def _format_remark(row: OutlineRow) -> str:
     return f" ({row.remark})" if row.remark else ""
 
 
-def _class_name(row: OutlineRow) -> str:
+def _get_class_name(row: OutlineRow) -> str:
     return row.class_.rpartition(".")[2]
 
 
-def _times(row: OutlineRow) -> str:
+def _format_times(row: OutlineRow) -> str:
     return f" ×{row.times}" if row.times > 1 else ""

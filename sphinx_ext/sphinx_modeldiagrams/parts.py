@@ -17,7 +17,7 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.listing import model_listing
-from sphinx_modeldiagrams.nodes import LINKED, diagram_of, document_of, model_graph
+from sphinx_modeldiagrams.nodes import LINKED, find_document, model_graph, read_diagram
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ class ResolveParts(SphinxPostTransform):
             return
         figures = list(self.document.findall(model_graph))
         for listing in listings:
-            _note_anchor(listing, figures, self.env)
-        shown = [diagram_of(figure, self.env) for figure in figures]
+            _find_note_anchor(listing, figures, self.env)
+        shown = [read_diagram(figure, self.env) for figure in figures]
         is_web_page = makes_web_pages(self.app.builder)
         for node in parts:
-            document = document_of(node)
-            here = [diagram for figure, diagram in zip(figures, shown, strict=True) if document_of(figure) == document]
+            document = find_document(node)
+            here = [other for figure, other in zip(figures, shown, strict=True) if find_document(figure) == document]
             try:
                 part = find_part(here, node["part"])
             except ModelDiagramsError as error:
@@ -99,11 +99,11 @@ class ResolveParts(SphinxPostTransform):
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
 
 
-def _note_anchor(listing: model_listing, figures: Sequence[model_graph], env: BuildEnvironment) -> None:
+def _find_note_anchor(listing: model_listing, figures: Sequence[model_graph], env: BuildEnvironment) -> None:
     """Let the figure have the id that the lines of a listing lead to."""
     for figure in figures:
         ids = figure.parent["ids"]
-        if document_of(figure) == document_of(listing) and diagram_of(figure, env).anchor == listing["anchor"]:
+        if find_document(figure) == find_document(listing) and read_diagram(figure, env).anchor == listing["anchor"]:
             ids += [] if listing["anchor"] in ids else [listing["anchor"]]
             return
 

@@ -1,4 +1,4 @@
-"""Where pages are not web pages, a diagram is a picture in a file: PDF in LaTeX, flat SVG in EPUB, PNG elsewhere."""
+"""Draws picture files for builders without HTML pages: PDF for LaTeX, flat SVG for EPUB, PNG for others."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
-__all__ = ["picture_of", "replace_svg"]
+__all__ = ["draw_picture", "replace_svg"]
 
 _log = logging.getLogger(__name__)
 
 _FOLDER = "modeldiagrams-pictures"
 _CAPTION = 0.9
-"""Part of a page's height for the picture; its caption takes the rest."""
+"""The picture's part of a page's height; the caption needs the rest."""
 _STEP = 0.4
-"""The same for a step of a tour, which stands beside its prose."""
+"""The same for a step of a tour, which has prose, too."""
 _SCREEN = (600.0, 800.0)
 """Page size of e-book readers, in CSS pixels."""
 
@@ -46,7 +46,7 @@ class _Format(NamedTuple):
     mimetype: str
     form: FileForm
     library: str | None
-    """The package that writes it."""
+    """The package that writes the format."""
 
 
 _FORMATS = (
@@ -57,8 +57,8 @@ _FORMATS = (
 """The best first."""
 
 
-def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, alt: str = "") -> nodes.image | None:
-    """The diagram as an image that the builder copies like any other.
+def draw_picture(diagram: Diagram, builder: Builder, *, step: int | None = None, alt: str = "") -> nodes.image | None:
+    """Draw a diagram as an image that the builder copies like any other.
 
     Args:
         diagram: What to draw. Where its author says nothing else, as much is expanded as is legible on a page.
@@ -74,12 +74,12 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
     graph = compared.after if compared else diagram.graph
     if graph is None or builder.format not in {"latex", "html"}:
         return None
-    kind = _best_format(builder)
-    picture = _drawn(diagram, graph, builder, kind.form, step) if kind else None
+    kind = _choose_format(builder)
+    picture = _draw(diagram, graph, builder, kind.form, step) if kind else None
     if kind is None or picture is None:
         return None
     # ids come from what authors wrote, and site defaults or limits may make other pictures of it
-    path = _written(f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}", picture.content, builder)
+    path = _write_file(f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}", picture.content, builder)
     alt = (
         alt
         or diagram.options.figure.alt
@@ -91,8 +91,8 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
     return image
 
 
-def _written(name: str, content: bytes, builder: Builder) -> str:
-    """The path of a picture file that the builder copies like any other."""
+def _write_file(name: str, content: bytes, builder: Builder) -> str:
+    """Write a picture file that the builder copies like any other; return its path."""
     path = Path(builder.doctreedir) / _FOLDER / name
     write_atomically(path, content)
     environment = builder.env
@@ -106,10 +106,10 @@ def _written(name: str, content: bytes, builder: Builder) -> str:
 
 
 def replace_svg(image: nodes.image, builder: Builder) -> None:
-    """Give an author's image at a node a file that the builder takes, or leave its text alone."""
+    """Write an author's image as a file that the builder can use, or else only keep its text."""
     if _SVG not in image["candidates"] or _SVG in builder.supported_image_types:
         return
-    kind, svg = _best_format(builder), Path(image["uri"]).read_text("utf-8")
+    kind, svg = _choose_format(builder), Path(image["uri"]).read_text("utf-8")
     try:
         made = kind and domain_of(builder.env).diagram_builder.draw_image(svg, image[SIZE], kind.form)
     except ModelDiagramsError as error:
@@ -118,12 +118,12 @@ def replace_svg(image: nodes.image, builder: Builder) -> None:
     if kind is None or made is None:
         image.parent.remove(image)
         return
-    path = _written(f"image-{digest(svg.encode(), size=4)}.{kind.form}", made.content, builder)
+    path = _write_file(f"image-{digest(svg.encode(), size=4)}.{kind.form}", made.content, builder)
     image["uri"], image["candidates"] = path, {kind.mimetype: path}
 
 
-def _best_format(builder: Builder) -> _Format | None:
-    """The best format that the builder takes and an installed library writes; says so if another would be better."""
+def _choose_format(builder: Builder) -> _Format | None:
+    """Choose the best format that the builder accepts and an installed library writes; log if another is better."""
     shown = [kind for kind in _FORMATS if kind.mimetype in builder.supported_image_types]
     made = [kind for kind in shown if kind.library is None or importlib.util.find_spec(kind.library)]
     best = made[0] if made else None
@@ -138,13 +138,13 @@ def _best_format(builder: Builder) -> _Format | None:
 
 @functools.cache
 def _inform(message: str) -> None:
-    """Show a line in the log, once. No warning: a site that asked for no better pictures must build with ``-W``."""
+    """Log a line once; it is no warning, because the site must build with ``-W``."""
     _log.info("%s", message)
 
 
-def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step: int | None) -> PictureFile | None:
-    """The picture file, drawn by the worker: native code that draws may crash, and has threads, which forks break."""
-    width, height = _page(builder)
+def _draw(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step: int | None) -> PictureFile | None:
+    """Let the worker draw a picture file, because native code may crash and its threads don't survive forks."""
+    width, height = _measure_page(builder)
     page = (width, height) if step is None else (width, height * _STEP)
     view = msgspec.structs.replace(diagram.options.view, fit=page)
     beside = diagram.beside
@@ -158,8 +158,8 @@ def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, ste
         return None
 
 
-def _page(builder: Builder) -> tuple[float, float]:
-    """Width and height in CSS pixels."""
+def _measure_page(builder: Builder) -> tuple[float, float]:
+    """Return width and height in CSS pixels."""
     if builder.format != "latex":
         return _SCREEN
     paper = builder.config.latex_elements.get("papersize", "letterpaper")

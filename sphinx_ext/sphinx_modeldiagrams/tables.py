@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.html.summary import Summary
 
-__all__ = ["as_table", "table_of"]
+__all__ = ["build_summary", "build_table"]
 
 _TEXTS = 3
 """The number of text columns before numbers."""
@@ -23,7 +23,7 @@ _PADDING = 3
 _INDENT = "\N{NO-BREAK SPACE}" * 2
 
 
-def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
+def build_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
     """Build the table and the totals of the model.
 
     Args:
@@ -36,11 +36,11 @@ def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nod
         nodes.line("", "", nodes.strong("", f"{title}:"), nodes.Text(f" {text}"))
         for title, text in summary.totals.items()
     )
-    rows = [head, *(_cells(row, summary.default_columns, links) for row in summary.rows)]
-    return [*table_of(rows, numbers=range(_TEXTS, len(titles))), nodes.line_block("", *totals)]
+    rows = [head, *(_build_cells(row, summary.default_columns, links) for row in summary.rows)]
+    return [*build_summary(rows, numbers=range(_TEXTS, len(titles))), nodes.line_block("", *totals)]
 
 
-def table_of(rows: Sequence[Sequence[nodes.Node]], numbers: Container[int]) -> tuple[nodes.Node, nodes.table]:
+def build_summary(rows: Sequence[Sequence[nodes.Node]], numbers: Container[int]) -> tuple[nodes.Node, nodes.table]:
     """Build a table whose columns are as wide as their texts.
 
     Args:
@@ -51,10 +51,10 @@ def table_of(rows: Sequence[Sequence[nodes.Node]], numbers: Container[int]) -> t
         The column widths for LaTeX, and the table.
     """
     # the text builder uses the exact widths, others use proportions
-    widths = [max(_width(line[i]) for line in rows) + _PADDING for i in range(len(rows[0]))]
+    widths = [max(_measure_width(line[i]) for line in rows) + _PADDING for i in range(len(rows[0]))]
     group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(widths))
-    group += nodes.thead("", _line(rows[0]))
-    group += nodes.tbody("", *map(_line, rows[1:]))
+    group += nodes.thead("", _build_line(rows[0]))
+    group += nodes.tbody("", *map(_build_line, rows[1:]))
     table = nodes.table("", group, classes=["colwidths-given"])
     # right-aligned numbers, only in LaTeX
     aligned = (r">{\raggedleft\arraybackslash}" if i in numbers else "" for i in range(len(widths)))
@@ -62,11 +62,11 @@ def table_of(rows: Sequence[Sequence[nodes.Node]], numbers: Container[int]) -> t
     return addnodes.tabular_col_spec(spec=columns), table
 
 
-def _width(cell: nodes.Node) -> int:
+def _measure_width(cell: nodes.Node) -> int:
     return max(map(len, cell.astext().splitlines()), default=0)
 
 
-def _cells(row: SummaryRow, columns: Sequence[Column], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
+def _build_cells(row: SummaryRow, columns: Sequence[Column], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
     link = links.get(row.class_)
     class_ = link.deepcopy() if link else nodes.Text(row.class_name)
     return [
@@ -76,9 +76,9 @@ def _cells(row: SummaryRow, columns: Sequence[Column], links: Mapping[str, nodes
     ]
 
 
-def _line(cells: Sequence[nodes.Node]) -> nodes.row:
-    return nodes.row("", *(nodes.entry("", _block(content)) for content in cells))
+def _build_line(cells: Sequence[nodes.Node]) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", _build_block(content)) for content in cells))
 
 
-def _block(content: nodes.Node) -> nodes.Node:
+def _build_block(content: nodes.Node) -> nodes.Node:
     return content if isinstance(content, nodes.line_block) else nodes.paragraph("", "", content)

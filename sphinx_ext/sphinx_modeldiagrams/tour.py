@@ -10,12 +10,12 @@ from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, find_step_problems
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
+from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
 from sphinx_modeldiagrams.images import render_images
 from sphinx_modeldiagrams.nodes import step_picture
-from sphinx_modeldiagrams.notes import parsed, render_notes
+from sphinx_modeldiagrams.notes import parse_notes, render_notes
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ModelTourDirective(ModelGraphDirective):
         """Build the tour; called by docutils."""
         self.env.temp_data[_IN_TOUR] = True
         try:
-            notes, content = parsed(self, 0)
+            notes, content = parse_notes(self, 0)
         finally:
             self.env.temp_data.pop(_IN_TOUR)
         steps = [node for node in content if isinstance(node, nodes.container) and _OPTIONS in node]
@@ -87,7 +87,7 @@ class ModelTourDirective(ModelGraphDirective):
         below = (*render_notes(self, diagram, notes), *render_images(diagram))
         beside = nodes.container("", figure, *below, classes=[PICTURE])
         body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
-        tour = nodes.container("", body, classes=tour_classes(diagram))
+        tour = nodes.container("", body, classes=list_tour_classes(diagram))
         for node in (tour, body, *body.children):
             self.set_source_info(node)
         return [tour]

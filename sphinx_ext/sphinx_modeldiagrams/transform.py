@@ -11,16 +11,16 @@ from modeldiagrams.html.difference import list_changes
 from modeldiagrams.html.outline import list_outline_rows
 from modeldiagrams.html.table import summarise_diagram
 from modeldiagrams.html.texts import explain_caution
-from modeldiagrams.html.tour import step_alt
+from modeldiagrams.html.tour import describe_step
 from sphinx_modeldiagrams.builders import makes_web_pages
-from sphinx_modeldiagrams.changes import as_changes
+from sphinx_modeldiagrams.changes import build_changes
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.images import SIZE
 from sphinx_modeldiagrams.latex import kept_in_place, no_break
-from sphinx_modeldiagrams.nodes import diagram_of, model_graph, step_picture, tour_of
-from sphinx_modeldiagrams.outlines import as_lists, as_tree
-from sphinx_modeldiagrams.static import picture_of, replace_svg
-from sphinx_modeldiagrams.tables import as_table
+from sphinx_modeldiagrams.nodes import find_tour, model_graph, read_diagram, step_picture
+from sphinx_modeldiagrams.outlines import build_lists, draw_tree
+from sphinx_modeldiagrams.static import draw_picture, replace_svg
+from sphinx_modeldiagrams.tables import build_table
 
 if TYPE_CHECKING:
     from sphinx.builders import Builder
@@ -47,14 +47,14 @@ class ReplaceDiagrams(SphinxPostTransform):
         for picture in list(self.document.findall(step_picture)):
             _replace_step(picture, builder)
         for node in list(self.document.findall(model_graph)):
-            summary = summarise_diagram(diagram_of(node, self.env))
+            summary = summarise_diagram(read_diagram(node, self.env))
             if summary:
                 # outside the figure, because LaTeX breaks long tables across pages, but not figures
                 figure = node.parent
-                figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
+                figure.parent.insert(figure.parent.index(figure) + 1, build_table(summary, references(node)))
             _list_changes(node, self.env)
             _keep_ids(node.parent, builder)
-            content = _ordinary(node, builder)
+            content = _make_ordinary(node, builder)
             if builder.format == "latex":
                 kept_in_place(node, self.env)
             figure = node.parent
@@ -62,7 +62,7 @@ class ReplaceDiagrams(SphinxPostTransform):
             if builder.format == "html":
                 _put_in_order(figure)
             elif builder.format == "man":
-                _caption_as_paragraph(figure)
+                _convert_caption(figure)
 
 
 def _put_in_order(figure: nodes.Element) -> None:
@@ -79,7 +79,7 @@ def _put_in_order(figure: nodes.Element) -> None:
     figure += [first, *captions, *([nodes.legend("", *rest)] if rest else [])]
 
 
-def _caption_as_paragraph(figure: nodes.Element) -> None:
+def _convert_caption(figure: nodes.Element) -> None:
     """Turn a caption into a paragraph: docutils starts no line after captions of manual pages."""
     for caption in [child for child in figure if isinstance(child, nodes.caption)]:
         caption.replace_self(nodes.paragraph(caption.rawsource, "", *caption.children))
@@ -87,10 +87,10 @@ def _caption_as_paragraph(figure: nodes.Element) -> None:
 
 def _replace_step(node: step_picture, builder: Builder) -> None:
     """Replace a step's picture by an image, if the builder supports images."""
-    diagram, index = diagram_of(tour_of(node), builder.env), node["index"]
+    diagram, index = read_diagram(find_tour(node), builder.env), node["index"]
     is_drawn = diagram.picture and index < len(diagram.picture.steps)
-    alt = step_alt(diagram, index, node["title"])
-    image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
+    alt = describe_step(diagram, index, node["title"])
+    image = draw_picture(diagram, builder, step=index, alt=alt) if is_drawn else None
     if image is None:
         node.replace_self([])
         return
@@ -109,40 +109,40 @@ def _keep_ids(figure: nodes.Element, builder: Builder) -> None:
 
 def _list_changes(node: model_graph, env: BuildEnvironment) -> None:
     """Put the list of a difference before its figure, because LaTeX doesn't break figures across pages."""
-    comparison, figure = diagram_of(node, env).comparison, node.parent
+    comparison, figure = read_diagram(node, env).comparison, node.parent
     if comparison:
         found = list_changes(comparison.difference, details=comparison.details)
         place = figure.parent.index(figure)
-        figure.parent[place:place] = as_changes(found)
+        figure.parent[place:place] = build_changes(found)
 
 
-def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
+def _make_ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
     """Build a note on the problem, the model in the best form for the builder, and its assumptions."""
-    diagram = diagram_of(node, builder.env)
+    diagram = read_diagram(node, builder.env)
     content: list[nodes.Node] = []
     if diagram.shown_problem:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]
         content.append(nodes.paragraph("", f"{diagram.options.call.model}: {sentence}"))
     if diagram.comparison:
-        picture = picture_of(diagram, builder)
+        picture = draw_picture(diagram, builder)
         content += [picture] if picture else []
     if diagram.graph:
-        content += _shown(node, diagram, builder)
+        content += _make_shown(node, diagram, builder)
     if warned := explain_caution(diagram):
         content.append(nodes.paragraph("", warned))
     return content
 
 
-def _shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[nodes.Node]:
+def _make_shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[nodes.Node]:
     """Build the model's picture, or else its outline."""
     graph = diagram.graph
     if graph is None:
         return []
-    picture = picture_of(diagram, builder)
+    picture = draw_picture(diagram, builder)
     if picture:
         return [picture]
     title = nodes.paragraph("", diagram.options.figure.alt or f"Architecture of {graph.model.name}:")
     rows = list_outline_rows(diagram)
     if builder.name == "text":
-        return [title, as_tree(graph.model.name, rows)]
-    return [title, *as_lists(rows, references(node))]
+        return [title, draw_tree(graph.model.name, rows)]
+    return [title, *build_lists(rows, references(node))]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.overlay.resolve import annotate
-    from modeldiagrams.tracer import trace
+    from modeldiagrams.resolve import trace
     from modeldiagrams.watching.reader import load_recording
     from modeldiagrams.watching.recorder.watcher import watch
     from modeldiagrams.watching.recording import Recording
@@ -98,7 +98,7 @@ _MODULES = {
     "to_pdf": "api.export",
     "to_png": "api.export",
     "to_svg": "api.export",
-    "trace": "tracer",
+    "trace": "resolve",
     "watch": "watching.recorder.watcher",
 }
 
@@ -126,4 +126,4 @@ def _import_name(name: str) -> Any:
 
 
 def _version() -> str:
-    return str(importlib.import_module(f"{__name__}.common.version").own_version())
+    return str(importlib.import_module(f"{__name__}.common.version").read_version())

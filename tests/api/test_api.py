@@ -22,6 +22,26 @@ def test_package_import_loads_neither_torch_nor_submodules():
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "['modeldiagrams']\n"
 
 
+def test_trace_without_inputs_finds_them_as_diagram_does():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Conv2d(3, 8, 3)
+
+        def forward(self, image):
+            return self.body(image).relu()
+
+    for mode in ("auto", "real"):
+        graph = modeldiagrams.trace(Net(), mode=mode)
+        assert graph.status.state == "complete"
+        assert any(assumption.subject == "inputs.image" for assumption in graph.assumptions)
+        assert graph.nodes == modeldiagrams.diagram(Net()).graph.nodes
+    given = modeldiagrams.trace(Net(), (torch.zeros(1, 3, 8, 8),))
+    assert given.assumptions == ()
+    assert modeldiagrams.trace(lambda image: image).status.error.type == "TypeError"
+    assert modeldiagrams.trace(Net(), (torch.zeros(7),)).status.error.type == "RuntimeError"
+
+
 def test_all_lists_exactly_the_public_names():
     assert modeldiagrams.__all__ == sorted(modeldiagrams.__all__)
     for name in modeldiagrams.__all__:
@@ -94,7 +114,7 @@ def test_error_of_the_model_is_a_warning_and_in_the_file():
 @pytest.mark.parametrize(
     ("model", "args", "message"),
     [
-        ("mypkg.Net", (), "model: expected a model or a function, got str 'mypkg.Net'"),
+        (17, (), "model: expected a model or a function, got int 17"),
         (nn.Linear, (), r"model: expected a model, got the class Linear; make one of it: Linear\(…\)"),
         (nn.Identity(), torch.ones(1), r"args: expected a tuple of arguments, got a tensor; write \(x,\)"),
         (nn.Identity(), {"x": torch.ones(1)}, r"args: expected a tuple of arguments, got dict; write \(x,\)"),

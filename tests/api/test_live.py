@@ -17,7 +17,7 @@ from modeldiagrams import Recording, load_recording
 from modeldiagrams.api.live.feed import Feed
 from modeldiagrams.api.live.server import LiveServer, find_refusal
 from modeldiagrams.api.live.site import build_site
-from modeldiagrams.engine.recorded_modules import recorded_modules
+from modeldiagrams.engine.recorded_modules import match_modules
 from modeldiagrams.errors import OptionError, RecordingError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
@@ -290,7 +290,7 @@ def test_a_recording_knows_its_modules(tmp_path):
     path = tmp_path / "run.mdwatch"
     modules = {"unused": "pkg.Unused", "body": "pkg.Body", "body.conv": "torch.nn.Conv2d", "head": "torch.nn.Linear"}
     write(path, 1, nodes=("", "body.conv", "body.conv#2", "body", "head"), modules=modules)
-    graph = recorded_modules(path)
+    graph = match_modules(path)
     check_graph(graph)
     assert [node.id for node in graph.nodes] == ["body", "body.conv", "body.conv#2", "head", "unused"]
     assert graph.hierarchy["body.conv#2"] == "body"
@@ -303,4 +303,4 @@ def test_a_recording_without_modules_asks_for_the_model(tmp_path):
     path = tmp_path / "run.mdwatch"
     Recording([Run(step=0)]).save(path)
     with pytest.raises(RecordingError, match="--model"):
-        recorded_modules(path)
+        match_modules(path)

@@ -1,4 +1,4 @@
-"""Every package that is imported is declared: an environment with our requirements alone has it."""
+"""Every imported package is declared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ THEIRS = {
     "griffe": {"mkdocs_plugin/mkdocs_modeldiagrams/griffe_extension.py"},
     "lightning": {"src/modeldiagrams/watching/integrations/lightning.py"},
     "pygments": {"src/modeldiagrams/html/listing.py"},
-    "pytest": {"src/modeldiagrams/api/pytest_plugin.py"},
+    "pytest": {"src/modeldiagrams/api/pytest_plugin.py", "src/modeldiagrams/record/pytest_hooks.py"},
     "pytorch_lightning": {"src/modeldiagrams/watching/integrations/lightning.py"},
     "transformers": {"src/modeldiagrams/watching/integrations/transformers.py"},
     "wandb": {"src/modeldiagrams/watching/integrations/wandb.py"},

@@ -1,4 +1,4 @@
-"""A run of tests ends by itself, with the name of the test that hangs or whose process dies."""
+"""A test run ends with the name of a test that hangs or crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions stay short enough to be read at once."""
+"""Functions are short enough to read at once."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def write_site(folder: Path, press: Press) -> None:
     (folder / "alone.html").write_text(render_standalone(encoder_), encoding="utf-8")
     assets = folder / "modeldiagrams"
     assets.mkdir()
-    for name, content in page.viewer_files().items():
+    for name, content in page.list_viewer_files().items():
         shutil.copy(content, assets / name)
     for made in (encoder_, decoder, tall, large, deep, rolled, sized, hostile, rich_, noted, pictured):
         (assets / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")

@@ -9,7 +9,7 @@ from browser.serving import served
 from browser.versions import NEW, OLD, difference, network, write_page
 from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.render.draw import difference_json
+from modeldiagrams.render.draw import build_difference
 from samples import some
 
 ADDED = "norm"
@@ -169,4 +169,4 @@ def test_both_engines_find_and_draw_the_same(page, press):
         "([a, b]) => JSON.stringify(modelDiagramsComparing.compare(JSON.parse(a), JSON.parse(b), false).difference)",
         graphs,
     )
-    assert found == difference_json(*(graph.encode() for graph in graphs))
+    assert found == build_difference(*(graph.encode() for graph in graphs))

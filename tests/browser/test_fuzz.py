@@ -60,7 +60,7 @@ def test_equal_seeds_make_equal_graphs():
 
 
 def test_random_graphs_survive_every_interaction(reader, diagrams, tmp_path):
-    for name, file in page.viewer_files().items():
+    for name, file in page.list_viewer_files().items():
         (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
     for diagram in diagrams:
         (tmp_path / f"{diagram.id}.js").write_text(page.build_data_script(diagram), encoding="ascii")

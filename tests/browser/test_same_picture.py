@@ -24,7 +24,7 @@ MODELS = {
 @pytest.fixture
 def drawn_by_chromium(reader, tmp_path):
     """Draws a finished diagram again in Chromium, after toggling some nodes."""
-    for name, file in page.viewer_files().items():
+    for name, file in page.list_viewer_files().items():
         shutil.copy(file, tmp_path / name)
 
     def draw(diagram, *toggles):

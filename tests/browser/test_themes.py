@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser.controls import box, wait_until
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 
 RUDE = {
     "elements": """
@@ -164,7 +164,7 @@ OURS = {f"--mg-{name}" for name in ("least", "legible", "height", "room", "foot"
 
 def test_every_custom_property_is_documented():
     """Those with a fallback; the script or a theme sets the others itself."""
-    css = asset("model-graph.css").read_text("utf-8")
+    css = find_asset("model-graph.css").read_text("utf-8")
     offered = set(re.findall(r"var\((--mg-[a-z-]+),", css)) - OURS
     pages = (Path(__file__).parents[2] / "docs").rglob("themes.*")
     documented = " ".join(page.read_text("utf-8") for page in pages if "_build" not in page.parts)

@@ -55,7 +55,7 @@ def write_page(folder: Path, name: str, *diagrams: Diagram) -> None:
     assets = folder / "modeldiagrams"
     if not assets.exists():
         assets.mkdir(parents=True)
-        for file, content in page.viewer_files().items():
+        for file, content in page.list_viewer_files().items():
             shutil.copy(content, assets / file)
     body = "".join(
         f'<figure class="mg-figure">{page.render_fragment(made, assets="modeldiagrams/")}</figure>' for made in diagrams

@@ -29,7 +29,7 @@ from modeldiagrams.api.terminal import show_progress
 from modeldiagrams.cli import main
 from modeldiagrams.engine.once import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
-from modeldiagrams.options.parsing import option_help, parse_options
+from modeldiagrams.options.parsing import collect_help, parse_options
 from modeldiagrams.worker import Worker
 from samples import PROJECT
 
@@ -38,7 +38,7 @@ _SYNTAXES = ("reStructuredText", "Markdown")
 
 @pytest.fixture(scope="module")
 def worker(tools):
-    """One for all commands that run in this process: importing torch takes most of their time."""
+    """One worker for all commands in this process, because importing torch is slow."""
     with tools.lending(), Worker() as worker:
         yield worker
 
@@ -219,7 +219,7 @@ def test_flags_have_names_and_help_of_options(run):
     words = " ".join(run("trace", "--help").output.split())
     for name in ("args", "kwargs", "config", "inputs", "inputs_from"):
         assert f"--{name.replace('_', '-')}" in words
-        assert option_help()[name].split(".")[0] in words
+        assert collect_help()[name].split(".")[0] in words
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (ValueError("ours"), 2)])
@@ -232,7 +232,7 @@ def test_bugs_and_interrupts_do_not_exit_with_1(run, monkeypatch, tmp_path, erro
 
 
 def stderr_until(capsys, text: str) -> str:
-    """What is printed until there is this text."""
+    """Read what is printed, until this text appears."""
     printed = ""
     end = time.monotonic() + 60
     while text not in printed and time.monotonic() < end:

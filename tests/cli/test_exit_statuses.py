@@ -1,4 +1,4 @@
-"""Every command as users run it, in a process of its own: the documented exit statuses, and what was written by then.
+"""Every command in its own process: the documented exit statuses, and what was written.
 
 A process may write all it should and die when it ends, which only its exit status shows.
 """
@@ -80,6 +80,7 @@ CASES = {
     "history": [("residual.json", 0), ("missing.json", 2)],
     "snapshot": [(". --prune", 0), ("unfound", 1), ("nowhere", 2)],
     "check": [(".", 0), ("changed", 1), ("unfound", 2), ("nowhere", 2)],
+    "record": [("", 2)],
     "watch": [("missing.mdwatch --no-browser", 2)],
 }
 WRITTEN = {

@@ -1,4 +1,4 @@
-"""What commands import: each only what it needs, because it shows in the time that they take."""
+"""Commands only import what they need, because imports take time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modeldiagrams watch`: a process that serves one page, whatever clients and the file do."""
+"""`modeldiagrams watch` serves one page, whatever clients and the file do."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def server(recording):
 
 @contextmanager
 def asked(server, path, method="GET", **headers):
-    """The answer to a request with this path as it is."""
+    """The answer to a request with exactly this path."""
     with closing(http.client.HTTPConnection(server.hostname, server.port, timeout=PATIENCE)) as connection:
         connection.putrequest(method, path, skip_host=True)
         for name, value in {"Host": server.netloc, **headers}.items():

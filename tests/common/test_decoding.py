@@ -30,7 +30,7 @@ LEARNT_AT_IMPORT = {
     "src/modeldiagrams/overlay/resolve.py": {"struct"},
     "src/modeldiagrams/options/parsing.py": {"Options", "View", "declared.type"},
     "src/modeldiagrams/options/reading.py": {"tuple[_Length, _Length] | None"},
-    "src/modeldiagrams/options/settings.py": {"_types()[name]"},
+    "src/modeldiagrams/options/settings.py": {"_collect_types()[name]"},
 }
 """Options, their fields and parts of overlays, which one thread reads while it imports;
 lengths and settings have no classes in them."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from modeldiagrams.common import environment
-from modeldiagrams.common.environment import distributions_of, has_torch, importable_names_digest, made_with
+from modeldiagrams.common.environment import digest_importable_names, has_torch, list_distributions, made_with
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def own_code(monkeypatch, tmp_path):
     file = tmp_path / "tracer" / "deep" / "rules.py"
     file.write_text("first = 1\n")
     monkeypatch.setattr(environment, "_PACKAGE", tmp_path)
-    environment._own_code.cache_clear()
+    environment._digest_own_code.cache_clear()
     yield file
-    environment._own_code.cache_clear()
+    environment._digest_own_code.cache_clear()
 
 
 def test_distribution_is_found_by_the_package_it_installs():
-    assert distributions_of({"yaml"}) == ("PyYAML",)
-    assert distributions_of({"mypkg", "os"}) == ()
+    assert list_distributions({"yaml"}) == ("PyYAML",)
+    assert list_distributions({"mypkg", "os"}) == ()
     assert has_torch()
 
 
@@ -56,34 +56,34 @@ def test_made_with_has_the_versions_of_another_interpreter(tmp_path):
 def test_made_with_changes_with_our_own_code(own_code):
     before = made_with()
     own_code.write_text("second = 2\n")
-    environment._own_code.cache_clear()
+    environment._digest_own_code.cache_clear()
     assert made_with() != before
 
 
 def test_output_of_a_build_is_not_importable(tmp_path):
-    before = importable_names_digest([tmp_path])
+    before = digest_importable_names([tmp_path])
     (tmp_path / "site" / "assets").mkdir(parents=True)
     (tmp_path / "site" / "assets" / "index.html").touch()
     (tmp_path / "Makefile").touch()
-    assert importable_names_digest([tmp_path]) == before
+    assert digest_importable_names([tmp_path]) == before
     (tmp_path / "space" / "package").mkdir(parents=True)
     (tmp_path / "space" / "package" / "m.py").touch()
-    assert importable_names_digest([tmp_path]) != before
+    assert digest_importable_names([tmp_path]) != before
 
 
 def test_installed_names_are_read_again_only_after_an_installation(tmp_path, monkeypatch):
     folder = tmp_path / "site-packages"
     (folder / "first").mkdir(parents=True)
     (folder / "first" / "__init__.py").touch()
-    before = importable_names_digest([folder])
+    before = digest_importable_names([folder])
     looked_at = []
     is_module = environment._is_module
     monkeypatch.setattr(environment, "_is_module", lambda path: looked_at.append(path) or is_module(path))
-    assert importable_names_digest([folder]) == before
+    assert digest_importable_names([folder]) == before
     assert folder not in {path.parent for path in looked_at}
     (folder / "second.py").touch()
     os.utime(folder, ns=(0, 0))  # the clock of the file system may not have ticked
-    assert importable_names_digest([folder]) != before
+    assert digest_importable_names([folder]) != before
 
 
 def test_digest_of_our_code_covers_everything_the_worker_loads():
@@ -93,7 +93,7 @@ def test_digest_of_our_code_covers_everything_the_worker_loads():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     package = environment._PACKAGE
     loaded = {Path(file) for file in done.stdout.split() if file.startswith(str(package))} - {package / "__init__.py"}
-    found = {name for part in environment._TRACER_CODE for name, _ in environment._files_below(package / part)}
+    found = {name for part in environment._TRACER_CODE for name, _ in environment._list_files(package / part)}
     names = {path.relative_to(package).as_posix() for path in loaded}
     assert found >= {name for name in names if not name.startswith("render/")}  # which draws what was recorded
     assert found >= {"errors.py", "common/user_files.py", "options/options.py"}
@@ -104,7 +104,7 @@ def test_digest_of_our_code_covers_everything_the_worker_loads():
 
 def test_versions_are_read_without_parsing_descriptions(monkeypatch):
     expected = {item.name: item.version for item in metadata.distributions()}
-    environment._version.cache_clear()
+    environment._get_version.cache_clear()
     monkeypatch.setattr(metadata.Distribution, "metadata", property(lambda _: pytest.fail("all metadata was parsed")))
-    assert environment.versions(["pytest", "msgspec"]) == {name: expected[name] for name in ("pytest", "msgspec")}
-    environment._version.cache_clear()
+    assert environment.list_versions(["pytest", "msgspec"]) == {name: expected[name] for name in ("pytest", "msgspec")}
+    environment._get_version.cache_clear()

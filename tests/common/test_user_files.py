@@ -15,8 +15,8 @@ from modeldiagrams.common.user_files import (
     is_model_code,
     is_ours,
     is_user_file,
-    library_folders,
-    relative_file,
+    list_library_folders,
+    shorten_path,
 )
 
 WINDOWS_FOLDERS = {"stdlib": r"C:\Python313\Lib", "platstdlib": r"C:\Python313\Lib"}
@@ -26,7 +26,7 @@ WINDOWS_FOLDERS = {"stdlib": r"C:\Python313\Lib", "platstdlib": r"C:\Python313\L
 def _forget():
     yield
     is_model_code.cache_clear()
-    user_files._python_folders.cache_clear()
+    user_files._list_python_folders.cache_clear()
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def torch_at(monkeypatch):
 def windows(monkeypatch, torch_at):
     """Pretends to run on Windows, with torch built in a checkout of its sources."""
     is_model_code.cache_clear()
-    user_files._python_folders.cache_clear()
+    user_files._list_python_folders.cache_clear()
     monkeypatch.setattr(user_files, "PurePath", PureWindowsPath)
     monkeypatch.setattr(user_files, "_PACKAGE", r"C:\checkouts\modeldiagrams\src\modeldiagrams")
     monkeypatch.setattr(sysconfig, "get_path", WINDOWS_FOLDERS.get)
@@ -94,7 +94,7 @@ def test_torch_is_a_library_also_in_a_checkout(torch_at):
 def test_folders_of_another_process_replace_those_of_this_one():
     assert is_library("/opt/python/lib/ast.py", ["/opt/python/lib"])
     assert not is_library(json.__file__, ["/opt/python/lib"])
-    assert is_library(json.__file__, library_folders())
+    assert is_library(json.__file__, list_library_folders())
 
 
 def test_import_machinery_is_ours_and_other_libraries_are_not():
@@ -124,22 +124,22 @@ def test_windows_paths(file, is_users, is_models):
 
 
 def test_file_is_relative_to_the_import_root_of_its_module():
-    assert relative_file("/site/pkg/sub/mod.py", "pkg.sub.mod") == "pkg/sub/mod.py"
-    assert relative_file("/site/pkg/__init__.py", "pkg") == "pkg/__init__.py"
-    assert relative_file("/somewhere/train.py", "__main__") == "train.py"
+    assert shorten_path("/site/pkg/sub/mod.py", "pkg.sub.mod") == "pkg/sub/mod.py"
+    assert shorten_path("/site/pkg/__init__.py", "pkg") == "pkg/__init__.py"
+    assert shorten_path("/somewhere/train.py", "__main__") == "train.py"
 
 
 def test_file_without_a_module_is_relative_to_the_innermost_root():
     roots = ["", "/project", "/project/src", "/elsewhere"]
-    assert relative_file("/project/src/pkg/mod.py", roots=roots) == "pkg/mod.py"
-    assert relative_file("/project/train.py", "__main__", roots) == "train.py"
-    assert relative_file("/unknown/folder/mod.py", roots=roots) == "mod.py"
+    assert shorten_path("/project/src/pkg/mod.py", roots=roots) == "pkg/mod.py"
+    assert shorten_path("/project/train.py", "__main__", roots) == "train.py"
+    assert shorten_path("/unknown/folder/mod.py", roots=roots) == "mod.py"
 
 
 @pytest.mark.usefixtures("windows")
 def test_relative_windows_file_has_forward_slashes():
-    assert relative_file(r"C:\project\pkg\mod.py", "pkg.mod") == "pkg/mod.py"
-    assert relative_file(r"C:\project\pkg\mod.py", roots=[r"c:\Project"]) == "pkg/mod.py"
+    assert shorten_path(r"C:\project\pkg\mod.py", "pkg.mod") == "pkg/mod.py"
+    assert shorten_path(r"C:\project\pkg\mod.py", roots=[r"c:\Project"]) == "pkg/mod.py"
 
 
 def test_modules_of_one_folder_are_checked_by_folder(monkeypatch):

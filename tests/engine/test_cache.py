@@ -13,7 +13,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.common import environment
 from modeldiagrams.engine import cache as cache_module
-from modeldiagrams.engine.cache import Cache, graph_key, picture_file_key, picture_key
+from modeldiagrams.engine.cache import Cache, make_file_key, make_graph_key, make_view_key
 from modeldiagrams.engine.store import Store
 from modeldiagrams.ir.graph import Status
 from modeldiagrams.ir.serialize import serialize
@@ -90,11 +90,11 @@ def test_graph_is_invalid_after_a_library_upgrade(cache, tmp_path, monkeypatch, 
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(library)
     interpreter = python and str(tmp_path / python)
-    environment._version.cache_clear()
+    environment._get_version.cache_clear()
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=(), libraries=("layers",)), interpreter)
     assert cache.graph("key") is not None
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.1\n")
-    environment._version.cache_clear()
+    environment._get_version.cache_clear()
     assert cache.graph("key") is None
 
 
@@ -126,7 +126,7 @@ def test_unwritable_cache_does_not_fail_the_build(tmp_path, caplog):
 
 def test_graph_key_depends_on_call_device_interpreter_and_folder_only(tmp_path, monkeypatch):
     options = make_options(model="mypkg.Model", kwargs={"a": 1})
-    key = graph_key(options, tmp_path)
+    key = make_graph_key(options, tmp_path)
     shown = {"depth": 2, "caption": "Text", "width": "3px", "class_": "wide", "timeout": 9}
     same = [make_options(model="mypkg.Model", kwargs={"a": 1}, **shown)]
     different = [
@@ -143,43 +143,43 @@ def test_graph_key_depends_on_call_device_interpreter_and_folder_only(tmp_path, 
         make_options(model="mypkg.Model", kwargs={"a": 1}, device="cuda"),
         make_options(model="mypkg.Model", kwargs={"a": 1}, python="/other/bin/python"),
     ]
-    assert {graph_key(other, tmp_path) for other in same} == {key}
-    assert len({key, *(graph_key(other, tmp_path) for other in different)}) == len(different) + 1
-    assert graph_key(options, tmp_path / "other") != key
+    assert {make_graph_key(other, tmp_path) for other in same} == {key}
+    assert len({key, *(make_graph_key(other, tmp_path) for other in different)}) == len(different) + 1
+    assert make_graph_key(options, tmp_path / "other") != key
     monkeypatch.setattr(cache_module, "made_with", lambda **_: ("9.9",))
-    assert graph_key(options, tmp_path) != key
+    assert make_graph_key(options, tmp_path) != key
 
 
 def test_picture_key_depends_on_graph_view_and_viewer(monkeypatch):
-    monkeypatch.setattr(cache_module, "viewer_digest", lambda: "1")
+    monkeypatch.setattr(cache_module, "digest_viewer", lambda: "1")
     keys = {
-        picture_key(b"a", View()),
-        picture_key(b"b", View()),
-        picture_key(b"a", View(depth=1)),
-        picture_key(b"a", View(expand=["x"])),
-        picture_key(b"a", View(direction="LR")),
+        make_view_key(b"a", View()),
+        make_view_key(b"b", View()),
+        make_view_key(b"a", View(depth=1)),
+        make_view_key(b"a", View(expand=["x"])),
+        make_view_key(b"a", View(direction="LR")),
     }
-    monkeypatch.setattr(cache_module, "viewer_digest", lambda: "2")
-    assert len(keys | {picture_key(b"a", View())}) == 6
+    monkeypatch.setattr(cache_module, "digest_viewer", lambda: "2")
+    assert len(keys | {make_view_key(b"a", View())}) == 6
 
 
 @pytest.mark.parametrize("name", ["static.js", "inter-regular.ttf", "inter-semibold.ttf"])
 def test_picture_file_depends_on_what_draws_it(name, tmp_path, monkeypatch):
     shutil.copytree(assets._STATIC, tmp_path / "static")
     monkeypatch.setattr(assets, "_STATIC", tmp_path / "static")
-    before = picture_file_key(b"{}", View(depth=1), "pdf", "light")
-    assert picture_file_key(b"{}", View(depth=1), "pdf", "light") == before
+    before = make_file_key(b"{}", View(depth=1), "pdf", "light")
+    assert make_file_key(b"{}", View(depth=1), "pdf", "light") == before
     (tmp_path / "static" / name).write_bytes(b"other")
-    assert picture_file_key(b"{}", View(depth=1), "pdf", "light") != before
+    assert make_file_key(b"{}", View(depth=1), "pdf", "light") != before
 
 
 def test_picture_file_depends_on_form_theme_and_view():
     keys = {
-        picture_file_key(b"{}", View(), "pdf", "light"),
-        picture_file_key(b"{}", View(), "png", "light"),
-        picture_file_key(b"{}", View(), "pdf", "dark"),
-        picture_file_key(b"{}", View(fit=(1.0, 2.0)), "pdf", "light"),
-        picture_key(b"{}", View()),
+        make_file_key(b"{}", View(), "pdf", "light"),
+        make_file_key(b"{}", View(), "png", "light"),
+        make_file_key(b"{}", View(), "pdf", "dark"),
+        make_file_key(b"{}", View(fit=(1.0, 2.0)), "pdf", "light"),
+        make_view_key(b"{}", View()),
     }
     assert len(keys) == 5
 

@@ -1,4 +1,4 @@
-"""`modeldiagrams check`: every model of a documentation against its graph of another version."""
+"""`modeldiagrams check` compares every model of a documentation with its graph in another version."""
 
 from __future__ import annotations
 

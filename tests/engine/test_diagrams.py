@@ -16,10 +16,10 @@ from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
-from modeldiagrams.engine.compare.versions import kept_graphs
-from modeldiagrams.engine.diagram import Diagram, Problem, with_problem
-from modeldiagrams.engine.ids import diagram_id
-from modeldiagrams.engine.problems import in_words
+from modeldiagrams.engine.compare.versions import list_kept_graphs
+from modeldiagrams.engine.diagram import Diagram, Problem, add_problem
+from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.problems import format_problem
 from modeldiagrams.errors import CommentError, RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.site_files import build_shared_files, make_entry
@@ -66,7 +66,7 @@ def worker(monkeypatch):
     fake = FakeWorker()
     monkeypatch.setattr(tracing, "Worker", lambda *_, **__: fake)
     monkeypatch.setattr(builder_module, "Drawer", lambda: fake)
-    monkeypatch.setattr(cache, "viewer_digest", lambda: "1")
+    monkeypatch.setattr(cache, "digest_viewer", lambda: "1")
     return fake
 
 
@@ -172,7 +172,7 @@ def test_site_names_the_snapshot_of_a_diagram(tmp_path, monkeypatch):
     (tmp_path / "modeldiagrams").mkdir()
     (tmp_path / "modeldiagrams" / "index.json").write_bytes(build_shared_files(Settings(), entries)["index.json"])
     (snapshot,) = (tmp_path / "graphs").iterdir()
-    assert [kept.names for kept in kept_graphs(str(tmp_path), tmp_path)] == [(snapshot.stem,)] * 2
+    assert [kept.names for kept in list_kept_graphs(str(tmp_path), tmp_path)] == [(snapshot.stem,)] * 2
 
 
 def test_dead_worker_is_a_problem(builder, worker):
@@ -252,12 +252,12 @@ def test_graph_file_rejects_inputs(builder):
     ],
 )
 def test_id_is_the_path_of_the_model(options, expected):
-    assert diagram_id(options) == expected
+    assert make_diagram_id(options) == expected
 
 
 def test_ids_differ_by_content_and_are_file_names():
     ids = [
-        diagram_id(options)
+        make_diagram_id(options)
         for options in (
             make_options(model="mypkg.Model"),
             make_options(model="mypkg.Model", depth=1),
@@ -301,7 +301,7 @@ def test_site_defaults_change_neither_id_nor_snapshot_name(tmp_path):
 
 @pytest.mark.parametrize("models", [("a.Net", "a.net"), ("a.Net", "A.Net"), ("net.json", "Net.json")])
 def test_ids_differ_on_case_insensitive_file_systems(models):
-    ids = {diagram_id(make_options(model=model)).lower() for model in models}
+    ids = {make_diagram_id(make_options(model=model)).lower() for model in models}
     assert len(ids) == 2
 
 
@@ -384,7 +384,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
 
 
 def test_problems_of_comments_are_only_for_authors(builder):
-    diagram = with_problem(
+    diagram = add_problem(
         builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
     )
     assert diagram.problem == Problem(kind="comment", message="mypkg/m.py:3: `# diagram: hid` is unknown")
@@ -397,7 +397,7 @@ def test_readers_see_their_own_problems_next_to_those_of_authors(builder):
     for errors in [(comment, failed), (failed, comment), (comment, failed, comment)]:
         diagram = made
         for error in errors:
-            diagram = with_problem(diagram, error)
+            diagram = add_problem(diagram, error)
         assert diagram.shown_problem.kind == "render"
         assert diagram.shown_problem.message == "mypkg.Net: no room"
-        assert in_words(diagram.problem).count("`# diagram: hid` is unknown") == errors.count(comment)
+        assert format_problem(diagram.problem).count("`# diagram: hid` is unknown") == errors.count(comment)

@@ -1,4 +1,4 @@
-"""How long a failure is remembered: until something changes that can make another try succeed."""
+"""A failure is remembered until a change may make another try succeed."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_processes_go_on_from_build_to_build(project, runs):
 def test_folders_are_read_once_for_many_failures(tmp_path, monkeypatch):
     looks = []
     monkeypatch.setattr(
-        failures, "importable_names_digest", lambda folders, python: str(looks.append([*folders]) or python)
+        failures, "digest_importable_names", lambda folders, python: str(looks.append([*folders]) or python)
     )
     memory = FailureMemory()
     for key in ("a", "b", "c"):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from graphs import changed_graph, small_graph
 from modeldiagrams.cli import main
-from modeldiagrams.engine.compare.history import UNRELEASED, history_of
+from modeldiagrams.engine.compare.history import UNRELEASED, find_history
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.html.history import HEIGHT, WIDTH, build_panels
 from modeldiagrams.ir.graph import Failure, Status
@@ -86,7 +86,7 @@ def states(history):
 
 
 def test_each_release_is_compared_with_the_previous_graph(repository):
-    history = history_of(repository.graph)
+    history = find_history(repository.graph)
     assert states(history) == STATES
     found = {release.version: release for release in history.releases}
     assert found["v1.0"].parameters == small_graph().model.parameters.total
@@ -98,7 +98,7 @@ def test_each_release_is_compared_with_the_previous_graph(repository):
 
 
 def test_since_leaves_out_releases_without_the_revision(repository):
-    assert states(history_of(repository.graph, "v1.10")) == {
+    assert states(find_history(repository.graph, "v1.10")) == {
         "v1.10": "first",
         "v1.11": "failed",
         "v1.12": "failed",
@@ -114,15 +114,15 @@ def test_other_branches_are_ignored_and_tags_of_one_date_sort_by_number(tmp_path
     repository.git("switch", "-q", "-c", "maintenance")
     repository.release("v1.9.1", changed_graph())
     repository.git("switch", "-q", "main")
-    assert list(states(history_of(repository.graph))) == ["v1.9", "v1.10"]
+    assert list(states(find_history(repository.graph))) == ["v1.9", "v1.10"]
 
 
 def test_changes_after_the_last_tag_are_unreleased(tmp_path):
     repository = Repository(tmp_path)
     repository.release("v1.0", small_graph())
-    assert list(states(history_of(repository.graph))) == ["v1.0"]
+    assert list(states(find_history(repository.graph))) == ["v1.0"]
     save(changed_graph(), repository.graph)
-    assert states(history_of(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
+    assert states(find_history(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
 
 
 def test_a_graph_that_the_last_tag_lacks_is_unreleased(tmp_path):
@@ -130,7 +130,7 @@ def test_a_graph_that_the_last_tag_lacks_is_unreleased(tmp_path):
     repository.release("v1.0", small_graph())
     repository.release("v1.1", None)
     save(small_graph(), repository.graph)
-    assert states(history_of(repository.graph)) == {"v1.0": "first", "v1.1": "missing", UNRELEASED: "same"}
+    assert states(find_history(repository.graph)) == {"v1.0": "first", "v1.1": "missing", UNRELEASED: "same"}
 
 
 def test_a_branch_may_have_the_name_of_a_tag(tmp_path):
@@ -139,7 +139,7 @@ def test_a_branch_may_have_the_name_of_a_tag(tmp_path):
     save(changed_graph(), repository.graph)
     repository.git("switch", "-q", "-c", "v1.0")
     repository.git("commit", "-q", "-a", "-m", "maintenance")
-    assert states(history_of(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
+    assert states(find_history(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
 
 
 @pytest.mark.parametrize(
@@ -151,23 +151,23 @@ def test_a_branch_may_have_the_name_of_a_tag(tmp_path):
 )
 def test_an_unknown_revision_is_an_error(repository, since, problem):
     with pytest.raises(ModelDiagramsError, match=problem):
-        history_of(repository.graph, since)
+        find_history(repository.graph, since)
 
 
 def test_missing_tags_graphs_and_repositories_are_errors(tmp_path, repository):
     with pytest.raises(ModelDiagramsError, match=r"other\.json: expected this file in a git tag"):
-        history_of(repository.graph.with_name("other.json"))
+        find_history(repository.graph.with_name("other.json"))
     with pytest.raises(ModelDiagramsError, match="HEAD: expected a git revision: not a git repository"):
-        history_of(tmp_path / "net.json")
+        find_history(tmp_path / "net.json")
     with pytest.raises(ModelDiagramsError, match=r"net\.json: expected a graph file, but there is no such folder"):
-        history_of(tmp_path / "gone" / "net.json")
+        find_history(tmp_path / "gone" / "net.json")
     empty = Repository(tmp_path)
     empty.graph.parent.mkdir(parents=True)
     empty.git("commit", "-q", "--allow-empty", "-m", "none")
     with pytest.raises(
         ModelDiagramsError, match="expected git tags that lead to the current commit; if this is a shal"
     ):
-        history_of(empty.graph)
+        find_history(empty.graph)
 
 
 def test_the_command_prints_the_history(repository):
@@ -204,7 +204,7 @@ def test_labels_of_the_chart_do_not_overlap(tmp_path):
     repository = Repository(tmp_path)
     for i in range(30):
         repository.release(f"v1.{i}.0", small_graph() if i % 2 else changed_graph())
-    (parameters, *_) = build_panels(history_of(repository.graph))
+    (parameters, *_) = build_panels(find_history(repository.graph))
     assert len(parameters.bars) == 30
     assert parameters.bars[-1].version == "v1.29.0"
     assert max(bar.height for bar in parameters.bars) == HEIGHT

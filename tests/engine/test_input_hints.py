@@ -1,4 +1,4 @@
-"""Where an input has the wrong dtype or values, the message has an entry to paste with which the pass succeeds."""
+"""If an input has the wrong dtype or values, the message shows an entry that works."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from torch import nn
 from torch.nn import functional
 
-from modeldiagrams.engine.problems import forward_problem, in_words
+from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import trace
 
@@ -75,8 +75,8 @@ class Half(Headed):
 
 def said(model, inputs):
     args, kwargs = make_inputs(inputs)
-    problem = forward_problem("mypkg.Net", trace(model.eval(), args, kwargs))
-    return in_words(problem).splitlines()[0] if problem else ""
+    problem = make_forward_problem("mypkg.Net", trace(model.eval(), args, kwargs))
+    return format_problem(problem).splitlines()[0] if problem else ""
 
 
 @pytest.mark.parametrize(

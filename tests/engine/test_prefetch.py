@@ -1,4 +1,4 @@
-"""Models of many pages, run at the same time."""
+"""The models of many pages run in parallel."""
 
 from __future__ import annotations
 

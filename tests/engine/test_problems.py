@@ -1,8 +1,8 @@
-"""What is said of a problem, and to whom."""
+"""How problems are worded for authors and readers."""
 
 from __future__ import annotations
 
-from modeldiagrams.engine.problems import in_words
+from modeldiagrams.engine.problems import format_problem
 from modeldiagrams.worker import Problem
 
 PROBLEM = Problem(
@@ -15,7 +15,7 @@ PROBLEM = Problem(
 
 
 def test_problem_shows_frames_output_and_remark():
-    assert in_words(PROBLEM).splitlines() == [
+    assert format_problem(PROBLEM).splitlines() == [
         "tracing mypkg.Net ended",
         "  mypkg/a.py:1 in call",
         "  mypkg/b.py:2 in forward",
@@ -27,7 +27,7 @@ def test_problem_shows_frames_output_and_remark():
 
 
 def test_message_alone_is_one_line():
-    assert in_words(Problem(kind="model", message=" no such model\n")) == "no such model"
+    assert format_problem(Problem(kind="model", message=" no such model\n")) == "no such model"
 
 
 def test_a_long_problem_keeps_the_start_of_its_message_and_the_end_of_the_rest():
@@ -38,7 +38,7 @@ def test_a_long_problem_keeps_the_start_of_its_message_and_the_end_of_the_rest()
         printed=("x" * 200, "the end"),
         remark="remembered",
     )
-    text = in_words(long)
+    text = format_problem(long)
     lines = text.splitlines()
     assert len(text) < 930
     assert lines[0].endswith("m…")
@@ -48,5 +48,5 @@ def test_a_long_problem_keeps_the_start_of_its_message_and_the_end_of_the_rest()
 
 def test_endless_recursion_is_one_line():
     frames = ("mypkg/a.py:1 in forward", *["mypkg/a.py:7 in __getattr__"] * 969)
-    told = in_words(Problem(kind="model", message="tracing mypkg.Net raised RecursionError", frames=frames))
+    told = format_problem(Problem(kind="model", message="tracing mypkg.Net raised RecursionError", frames=frames))
     assert told.splitlines()[1:] == ["  mypkg/a.py:1 in forward", "  mypkg/a.py:7 in __getattr__ (×969)"]

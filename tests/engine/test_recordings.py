@@ -1,4 +1,4 @@
-"""A diagram with what trainings recorded: read, checked against the graph, kept between builds."""
+"""Recordings in diagrams are read, checked against the graph and cached."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from browser.pages import encoder
 from modeldiagrams import Recording, to_html
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.engine.ids import diagram_id
-from modeldiagrams.engine.recordings import read_recordings, recorded, recording_schema
+from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.recordings import add_recordings, build_schema, read_recordings
 from modeldiagrams.engine.store import Store
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.ir.serialize import save
@@ -37,7 +37,7 @@ def diagram(recording):
 
 def test_a_diagram_has_its_recordings_and_depends_on_their_files(tmp_path):
     files = [write(tmp_path / name, "embed") for name in ("a.mdwatch", "b.mdwatch")]
-    made = recorded(diagram("a.mdwatch, b.mdwatch"), tmp_path, None)
+    made = add_recordings(diagram("a.mdwatch, b.mdwatch"), tmp_path, None)
     assert [one.name for one in made.recordings] == ["a.mdwatch", "b.mdwatch"]
     assert set(made.sources) == {str(file) for file in files}
     assert made.problem is None
@@ -45,18 +45,18 @@ def test_a_diagram_has_its_recordings_and_depends_on_their_files(tmp_path):
 
 def test_published_schema_is_current_and_fits_our_pages(update_golden, tmp_path):
     if update_golden:
-        SCHEMA_FILE.write_text(json.dumps(recording_schema(), indent=2) + "\n", "utf-8")
-    assert json.loads(SCHEMA_FILE.read_text("utf-8")) == recording_schema(), "run `make golden`"
+        SCHEMA_FILE.write_text(json.dumps(build_schema(), indent=2) + "\n", "utf-8")
+    assert json.loads(SCHEMA_FILE.read_text("utf-8")) == build_schema(), "run `make golden`"
     (page,) = read_recordings(GRAPH, {"run.mdwatch": write(tmp_path / "run.mdwatch", "embed", "layers.0")})
     written = json.loads(msgspec.json.encode(page))
-    jsonschema.Draft202012Validator.check_schema(recording_schema())
-    jsonschema.validate(written, recording_schema())
+    jsonschema.Draft202012Validator.check_schema(build_schema())
+    jsonschema.validate(written, build_schema())
     assert (written["format"], written["version"]) == ("modeldiagrams-recording-page", "1.0")
 
 
 def test_a_recording_of_another_model_is_explained_with_ids_of_both(tmp_path):
     write(tmp_path / "run.mdwatch", "conv1", "conv2", "a", "b", "c", "d")
-    problem = recorded(diagram("run.mdwatch"), tmp_path, None).problem
+    problem = add_recordings(diagram("run.mdwatch"), tmp_path, None).problem
     assert problem.kind == "option"
     assert "run.mdwatch is a recording of another model" in problem.message
     assert "conv1, conv2, a, b, c and 1 more" in problem.message
@@ -66,7 +66,7 @@ def test_a_recording_of_another_model_is_explained_with_ids_of_both(tmp_path):
 
 def test_ids_that_only_some_nodes_lack_are_no_problem(tmp_path):
     write(tmp_path / "run.mdwatch", "embed", "old.layer")
-    made = recorded(diagram("run.mdwatch"), tmp_path, None)
+    made = add_recordings(diagram("run.mdwatch"), tmp_path, None)
     assert made.problem is None
     assert made.recordings[0].strangers == ("old.layer",)
 
@@ -74,7 +74,7 @@ def test_ids_that_only_some_nodes_lack_are_no_problem(tmp_path):
 @pytest.mark.parametrize(("name", "words"), [("none.mdwatch", "can be read"), ("net.mdwatch", "begins with")])
 def test_a_file_that_is_not_a_recording_is_named_as_written(tmp_path, name, words):
     (tmp_path / "net.mdwatch").write_text("no recording")
-    problem = recorded(diagram(name), tmp_path, None).problem
+    problem = add_recordings(diagram(name), tmp_path, None).problem
     assert problem.kind == "option"
     assert f"option `recording`: {name}: expected a recording" in problem.message
     assert words in problem.message
@@ -97,7 +97,7 @@ def test_a_reduced_recording_is_kept_until_its_file_changes(tmp_path, monkeypatc
 
 
 def test_diagrams_with_and_without_a_recording_have_different_files():
-    ids = {diagram_id(parse_options({"model": "pkg.Net", **more})) for more in ({}, {"recording": "run.mdwatch"})}
+    ids = {make_diagram_id(parse_options({"model": "pkg.Net", **more})) for more in ({}, {"recording": "run.mdwatch"})}
     assert len(ids) == 2
     assert "pkg.Net" in ids
 

@@ -1,4 +1,4 @@
-"""Versions as authors write them, and where their graphs are."""
+"""Authors' names of versions, and where these have their graphs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine.compare import versions
-from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
-from modeldiagrams.engine.compare.versions import side_of
+from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
+from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import save
 
@@ -24,16 +24,16 @@ FOLDER = Path("docs")
     [("v1.2", "v1.2"), ("main", "main"), ("git:main", "main"), ("git:release.next", "release.next")],
 )
 def test_a_revision_has_the_models_snapshot(version, revision):
-    assert side_of(version, "pkg.Net", SNAPSHOT, FOLDER) == f"git:{revision}:model-graphs/pkg.Net.json"
+    assert find_side(version, "pkg.Net", SNAPSHOT, FOLDER) == f"git:{revision}:model-graphs/pkg.Net.json"
 
 
 def test_snapshots_may_be_next_to_the_pages():
     """As with MkDocs, whose pages have a folder of their own."""
-    assert side_of("v1.2", "pkg.Net", SNAPSHOT, Path("docs/pages")) == "git:v1.2:../model-graphs/pkg.Net.json"
+    assert find_side("v1.2", "pkg.Net", SNAPSHOT, Path("docs/pages")) == "git:v1.2:../model-graphs/pkg.Net.json"
 
 
 def test_dotted_path_is_a_model():
-    assert side_of("pkg.Old", "pkg.Net", SNAPSHOT, FOLDER) is None
+    assert find_side("pkg.Old", "pkg.Net", SNAPSHOT, FOLDER) is None
 
 
 def test_the_sites_index_names_the_models_graph(monkeypatch):
@@ -41,9 +41,9 @@ def test_the_sites_index_names_the_models_graph(monkeypatch):
     listed = {"id": "pkg.Net-84e7b4ea", "model": "pkg.Net", "snapshots": ["pkg.Net"], "pages": []}
     monkeypatch.setattr(versions, "download", lambda _: msgspec.json.encode({"diagrams": [listed]}))
     site = "https://mypkg.example/1.2"
-    assert side_of(f"{site}/", "pkg.Net", SNAPSHOT, FOLDER) == f"{site}/modeldiagrams/pkg.Net-84e7b4ea.json"
+    assert find_side(f"{site}/", "pkg.Net", SNAPSHOT, FOLDER) == f"{site}/modeldiagrams/pkg.Net-84e7b4ea.json"
     with pytest.raises(ModelDiagramsError, match=f"{site}: expected a site that shows this model.* has no pkg.Old$"):
-        side_of(site, "pkg.Old", Path("docs/model-graphs/pkg.Old.json"), FOLDER)
+        find_side(site, "pkg.Old", Path("docs/model-graphs/pkg.Old.json"), FOLDER)
 
 
 def git(folder, *words):
@@ -56,9 +56,9 @@ def test_a_folder_of_a_revision_is_not_a_graph(tmp_path):
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "first")
-    assert graph_of("git:HEAD:graphs/net.json", no_model, tmp_path) == small_graph()
+    assert graph_of("git:HEAD:graphs/net.json", refuse_model, tmp_path) == small_graph()
     with pytest.raises(ModelDiagramsError, match="git:HEAD:graphs: expected a file of that revision: "):
-        graph_of("git:HEAD:graphs", no_model, tmp_path)
+        graph_of("git:HEAD:graphs", refuse_model, tmp_path)
 
 
 def test_a_git_command_that_hangs_is_an_error(tmp_path, monkeypatch):
@@ -67,13 +67,13 @@ def test_a_git_command_that_hangs_is_an_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", wait)
     with pytest.raises(ModelDiagramsError, match=r"^git:v1:net\.json: expected .*: git did not answer within 30 s$"):
-        graph_of("git:v1:net.json", no_model, tmp_path)
+        graph_of("git:v1:net.json", refuse_model, tmp_path)
 
 
 @pytest.mark.parametrize("address", ["http://localhost:abc/net.json", "http://localhost:1/a net.json"])
 def test_an_invalid_address_is_an_error(address):
     with pytest.raises(ModelDiagramsError, match="expected a graph file at this address"):
-        graph_of(address, no_model)
+        graph_of(address, refuse_model)
 
 
 def test_messages_have_no_absolute_path_of_the_documentation(tmp_path):

@@ -1,4 +1,4 @@
-"""Lines of a model's code for readers who zoom in."""
+"""The lines of code that diagrams show when zoomed in."""
 
 from __future__ import annotations
 

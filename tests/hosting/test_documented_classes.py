@@ -1,4 +1,4 @@
-"""Classes that get a diagram because they are documented: the same ones by autodoc and by mkdocstrings."""
+"""Documented classes that get a diagram: autodoc and mkdocstrings agree."""
 
 from __future__ import annotations
 

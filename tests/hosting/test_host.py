@@ -1,4 +1,4 @@
-"""From an author's text to a diagram or a warning: the part that all hosts share."""
+"""What all hosts share: from an author's text to a diagram or a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of a `forward`: which lines made which nodes."""
+"""The code of a `forward`, and the nodes that its lines make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagrams in the text of pages, found before the pages are converted."""
+"""Diagrams are found in pages before these are converted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the text of a page speaks of: which nodes a pattern or a name means."""
+"""The nodes that a page's text refers to by a pattern or name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files in a site's `modeldiagrams/` folder, and which of an earlier build are removed."""
+"""The files in a site's `modeldiagrams/` folder, and the removal of old ones."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_diagram_has_a_graph_and_if_interactive_data():
 
 @pytest.fixture
 def folder(tmp_path) -> SiteFolder:
-    """As a build left it that showed two diagrams, with a file of the author's own."""
+    """The folder after a build with two diagrams, with a file of the author."""
     folder = SiteFolder(tmp_path / "modeldiagrams")
     folder.write(build_diagram_files([diagram("a.A"), diagram("b.B")]))
     folder.finish(

@@ -1,4 +1,4 @@
-"""Links to lines of source: which packages have them, and where in which repository."""
+"""Links to lines of source in repositories."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def repository(tmp_path):
 
 
 def diagram(*files, installed=()):
-    """A diagram of a model in these files; those of installed packages are below no folder."""
+    """A diagram of a model in these files; files of installed packages have no folder."""
     graph = small_graph()
     paths = [path for _, path in files] + list(installed)
     nodes = [msgspec.structs.replace(graph.nodes[1], source=f"{path}:7") for path in paths[1:]]

@@ -1,4 +1,4 @@
-"""Builds of sites with Sphinx and MkDocs, and the sites that more than one file of tests builds."""
+"""Builds sites with Sphinx and MkDocs, and has the sites that several test files build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environments of their own for documentation tools that can't stand beside each other."""
+"""Separate environments for documentation tools that can't be installed together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs documentation tools without importing them or PyTorch again: that takes longer than most of the builds."""
+"""Runs documentation tools without importing them or PyTorch again, which would take longer than most builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sphinx, MkDocs and Python-Markdown behind one interface: the same pages, written and built for each."""
+"""Sphinx, MkDocs and Python-Markdown behind one interface, which writes and builds the same pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two versions, in every host: list and picture, all models at once, and bad input."""
+"""Comparisons in every host: list and picture, all models at once, and bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of a model beside its picture, in every host."""
+"""The code of a model next to its picture, in every host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every host makes of the same pages: figures, notes, and the files beside them."""
+"""Every host makes the same figures, notes and files from the same pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of a page that speak of parts of its diagrams, in every host."""
+"""Words that refer to parts of a page's diagrams, in every host."""
 
 from __future__ import annotations
 

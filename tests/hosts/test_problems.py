@@ -1,4 +1,4 @@
-"""Bad input, in every host: one located warning and a visible note each; everything else as without it."""
+"""Bad input in every host gives one located warning and a visible note, and changes nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a training recorded, on the page of its model, in every host."""
+"""Recordings of trainings on the page of the model, in every host."""
 
 from __future__ import annotations
 

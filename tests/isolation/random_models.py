@@ -1,4 +1,4 @@
-"""Models that do harm, drawn at random, and what holds of their pages whatever they do."""
+"""Random models that do harm, and checks of their pages."""
 
 from __future__ import annotations
 

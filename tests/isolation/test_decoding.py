@@ -1,4 +1,4 @@
-"""A build traces in several threads; none may end it."""
+"""A build that traces in several threads must not crash."""
 
 from __future__ import annotations
 

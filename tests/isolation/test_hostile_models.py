@@ -1,4 +1,4 @@
-"""Whatever a model does: one problem that says in a sentence what happened and where, and the next model as if not."""
+"""Whatever a model does, one sentence says what happened and where, and the next model is not affected."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_forked_processes_are_killed(make, builder):
 
 
 def _runs(process: Path) -> bool:
-    """Whether it is more than a zombie that nobody waits for (where /proc tells)."""
+    """Whether a process is no zombie (if /proc says so)."""
     try:
         return (process / "stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except OSError:

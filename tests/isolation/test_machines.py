@@ -1,4 +1,4 @@
-"""Machines with less: every picture is drawn, or one sentence says why not."""
+"""Machines that lack something: every picture is drawn, or one sentence says why not."""
 
 from __future__ import annotations
 

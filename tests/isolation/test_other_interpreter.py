@@ -1,4 +1,4 @@
-"""The option `python`: what can be wrong with an interpreter is said in one sentence."""
+"""One sentence says what is wrong with the interpreter in the option `python`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which changes of a process start a new one where models share it; the comparison itself, without a process."""
+"""The changes after which a shared process is replaced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.values.device import move_to_device
-from modeldiagrams.worker.child import _environment
+from modeldiagrams.worker.child import _make_environment
 from modeldiagrams.worker.process_state import has_changed, process_state
 
 
@@ -118,11 +118,11 @@ def test_running_thread_is_a_change():
 def test_models_see_no_gpu_unless_asked_for_and_few_threads(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    assert _environment(gpu=False)["CUDA_VISIBLE_DEVICES"] == ""
-    assert _environment(gpu=True)["CUDA_VISIBLE_DEVICES"] == "3"
-    assert _environment(gpu=True)["OMP_NUM_THREADS"] == "2"
+    assert _make_environment(gpu=False)["CUDA_VISIBLE_DEVICES"] == ""
+    assert _make_environment(gpu=True)["CUDA_VISIBLE_DEVICES"] == "3"
+    assert _make_environment(gpu=True)["OMP_NUM_THREADS"] == "2"
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    assert _environment(gpu=True)["OMP_NUM_THREADS"] == "5"
+    assert _make_environment(gpu=True)["OMP_NUM_THREADS"] == "5"
 
 
 def test_model_and_inputs_move_to_a_device():

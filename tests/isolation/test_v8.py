@@ -19,7 +19,7 @@ FIRST = """
 import asyncio, os, sys, threading
 from modeldiagrams import load, to_svg
 from modeldiagrams.render import js_runtime
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 
 graph = load("golden/residual.json")
 expected = open("golden/residual.svg", encoding="utf-8").read()
@@ -30,7 +30,7 @@ def draw():
     done.append(1)
 
 def context():
-    return js_runtime._context(os.getpid(), asset("static.js"))
+    return js_runtime._create_context(os.getpid(), find_asset("static.js"))
 
 def in_thread(work):
     thread = threading.Thread(target=work)
@@ -83,7 +83,7 @@ CASES = {
             thread.start()
         for thread in threads:
             thread.join()
-        assert js_runtime._context.cache_info().misses == 1
+        assert js_runtime._create_context.cache_info().misses == 1
         """,
         8,
     ),

@@ -1,4 +1,4 @@
-"""The extension of Griffe by itself: which docstrings get a fence, and what it says."""
+"""The Griffe extension alone: which docstrings get a fence, and with what."""
 
 from __future__ import annotations
 

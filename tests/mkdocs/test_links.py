@@ -1,4 +1,4 @@
-"""Links of classes through autorefs, as it is."""
+"""Links to classes through autorefs."""
 
 from __future__ import annotations
 

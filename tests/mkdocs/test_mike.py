@@ -1,4 +1,4 @@
-"""Two versions of a site in one branch, as mike deploys them: each is complete by itself."""
+"""mike deploys two complete versions of a site."""
 
 from __future__ import annotations
 

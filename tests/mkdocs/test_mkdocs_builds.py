@@ -1,4 +1,4 @@
-"""Builds that differ from a plain one: the second, a dirty one, with a blog; and what each tells."""
+"""Second and dirty builds, blogs, and the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MkDocs does with bad diagrams, and with fences that another extension took."""
+"""Bad diagrams in MkDocs, and fences that another extension converts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mkdocs serve`: an edit of a model reaches the page, and nothing else is run again."""
+"""`mkdocs serve` updates the page of an edited model, and runs nothing else."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read(url: str) -> str:
 
 
 def wait_for(get: Callable[[], str], text: str) -> str:
-    """What there is to get, as soon as it holds the text."""
+    """Wait until a text appears, and return all of it."""
     got = ""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

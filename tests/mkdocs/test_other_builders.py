@@ -1,4 +1,4 @@
-"""One site, three builders of Markdown, each in an environment without the others: the same diagrams."""
+"""Three builders of Markdown make the same diagrams, each in an environment without the others."""
 
 from __future__ import annotations
 

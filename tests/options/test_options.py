@@ -13,7 +13,7 @@ import yaml
 from modeldiagrams.cli.commands import main
 from modeldiagrams.errors import OptionError
 from modeldiagrams.options.options import Limits
-from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
+from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_options
 from modeldiagrams.options.settings import Settings
 from modeldiagrams.options.suggestions import COMMAND_LINE, SITE
 from option_helpers import make_options
@@ -132,7 +132,7 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "args": "{n: 4}"}, "args", "got '{n: 4}'; arguments by name are the option `kwargs`."),
         ({"model": "a", "kwargs": "[4]"}, "kwargs", "got '[4]'; arguments by position are the option `args`."),
         ({"model": "a", "kwargs": "{n: 4, m: 5, n: 6}"}, "kwargs", "is not valid YAML: the key 'n' is given twice"),
-        ({"model": "a", "mode": "fake"}, "mode", "belongs to the command line"),
+        ({"model": "a", "flat": "true"}, "flat", "belongs to the command line"),
         ({"model": "a", "dtype": "int64"}, "dtype", "belongs to an entry of `inputs`"),
         ({"model": "a", "on-error": "raise"}, "on-error", "`modeldiagrams_on_error` in conf.py, or `on_error` in mk"),
         ({"model": "a", "title": "x"}, "title", "unknown; did you mean 'caption'?"),
@@ -158,11 +158,11 @@ def test_each_option_is_in_its_struct():
     commands = [main.get_command(click.Context(main), name) for name in ("trace", "show")]
     flags = {flag.lstrip("-") for command in commands if command for one in command.params for flag in one.opts}
     assert flags >= COMMAND_LINE
-    assert not {*option_names()} & (SITE | COMMAND_LINE)
+    assert not {*list_options()} & (SITE | COMMAND_LINE)
 
 
 def test_every_option_has_documentation() -> None:
-    helps = option_help()
+    helps = collect_help()
     assert list(helps)[:3] == ["model", "args", "kwargs"]
     assert "class" in helps
     assert all(text.endswith(".") and text[0].isupper() for text in helps.values())

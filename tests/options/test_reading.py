@@ -1,4 +1,4 @@
-"""Text as authors write it → plain data."""
+"""Authors' text becomes plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modeldiagrams.options.reading import read_yaml
 
 
 def test_both_loaders_read_the_same(monkeypatch):
-    """What a build reads must not depend on whether PyYAML has its loader in C."""
+    """Builds must not depend on whether PyYAML has its C loader."""
     parts = [
         "a",
         "*",

@@ -1,4 +1,4 @@
-"""What a site says about all its diagrams: checked once, the same for every host."""
+"""A site's settings are checked once, for all hosts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modeldiagrams.errors import SettingError
-from modeldiagrams.options.settings import Settings, format_style_rule, parse_settings, setting_help
+from modeldiagrams.options.settings import Settings, format_style_rule, list_setting_help, parse_settings
 
 GITHUB = "https://github.com/org/project"
 
@@ -53,7 +53,7 @@ def test_paths_and_text_are_converted() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    helps = setting_help()
+    helps = list_setting_help()
     assert list(helps) == list(Settings.__struct_fields__)
     assert all(text.endswith(".") for text in helps.values())
 

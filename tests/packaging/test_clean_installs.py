@@ -1,4 +1,4 @@
-"""What README says, in environments that have PyTorch, this package with one extra, and nothing else.
+"""What README shows works in environments with only PyTorch and this package with one extra.
 
 They are made of what is installed here, so nothing is downloaded: a package that no requirement names is not there.
 """
@@ -52,13 +52,13 @@ CONVERSIONS = {
 
 
 def block(start):
-    """The block of README that starts so."""
+    """The block of README with this beginning."""
     (found,) = (body for body in BLOCKS if body.startswith(start))
     return found
 
 
 def command(end):
-    """The words of the command line of README that ends so."""
+    """The words of the command line in README with this end."""
     lines = (line.partition("  #")[0] for line in block("modeldiagrams summary").splitlines())
     (found,) = (line for line in lines if line.endswith(end))
     return "-m", *shlex.split(found)

@@ -1,4 +1,4 @@
-"""What a user installs: three packages, the built viewer in them, and no Node needed where it is built already."""
+"""Installations have three packages and the built viewer, and need no Node if the viewer is built."""
 
 from __future__ import annotations
 
@@ -133,6 +133,8 @@ def test_pip_install_from_a_clean_tree_builds_the_viewer(tmp_path: Path, editabl
     environment = {**os.environ, "PATH": "/usr/bin:/bin"}
     what = ["-e", str(clone)] if editable else [str(clone)]
     subprocess.run([python, "-m", "pip", "install", "--quiet", *what], check=True, env=environment)
-    script = f"from modeldiagrams.render.assets import asset; print(*(asset(name).name for name in {ASSETS!r}))"
+    script = (
+        f"from modeldiagrams.render.assets import find_asset; print(*(find_asset(name).name for name in {ASSETS!r}))"
+    )
     done = subprocess.run([python, "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path)
     assert tuple(done.stdout.split()) == ASSETS

@@ -1,4 +1,4 @@
-"""The fixture `architecture`, as a project that installed this package has it."""
+"""The fixture `architecture` in a project that installed this package."""
 
 from __future__ import annotations
 

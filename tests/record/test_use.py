@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from modeldiagrams import diagram
-from modeldiagrams.engine.cache import graph_key
+from modeldiagrams.engine.cache import make_graph_key
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import STALE
@@ -81,7 +81,7 @@ def test_a_stale_call_is_reported_and_replaced(calls, change, reason):
 
 def test_only_the_models_own_call_changes_the_cache_key(calls, tmp_path):
     def key(name, **recorded):
-        return graph_key(Options(call=calls(Call(model=name), **recorded)), tmp_path)
+        return make_graph_key(Options(call=calls(Call(model=name), **recorded)), tmp_path)
 
     changed = msgspec.structs.replace(RECORDED, inputs={"x": [9, 4]})
     assert key("a.B", a__B=RECORDED) == key("a.B", a__B=RECORDED, a__C=RECORDED)

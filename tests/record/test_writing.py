@@ -46,7 +46,7 @@ def linear(*args):
 @pytest.mark.parametrize(
     ("value", "option"),
     [
-        ((3, 4), [3, 4]),
+        ((3, 4), {"_target_": "builtins.tuple", "_args_": [[3, 4]]}),
         ({"a": [1, None, "x"], 2: math.inf}, {"a": [1, None, "x"], 2: math.inf}),
         (OrderedDict(a=1), {"a": 1}),
         (nn.GELU, {"_object_": "torch.nn.GELU"}),
@@ -78,7 +78,7 @@ def test_argument(value, option):
     elif isinstance(value, functools.partial):
         assert (made.func, made.keywords) == (value.func, value.keywords)
     else:
-        assert made == (list(value) if isinstance(value, tuple) else value)
+        assert made == value
 
 
 def test_modules_are_written_as_they_were_constructed():

@@ -1,4 +1,4 @@
-"""The colours that a site chooses hold in pages and in flat pictures, and text on them can be read."""
+"""A site's colours apply to pages and flat pictures, and text on them is legible."""
 
 from __future__ import annotations
 

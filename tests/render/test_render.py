@@ -19,14 +19,14 @@ from modeldiagrams.options.options import View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.reading import PAGES
 from modeldiagrams.render import assets, js_runtime
-from modeldiagrams.render.draw import render, viewer_digest
+from modeldiagrams.render.draw import digest_viewer, render
 from option_helpers import make_options
 
 TESTS = Path(__file__).parents[1]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="3"><text>é → \u2028 &amp;</text></svg>'
 
 
-REAL_VIEWER = assets.asset("static.js")
+REAL_VIEWER = assets.find_asset("static.js")
 CRASHING = """
 var left = %d, calls = 0, startup;
 const Sound = WebAssembly.Instance;
@@ -61,9 +61,9 @@ def viewer(tmp_path, monkeypatch):
         (tmp_path / "picture.css").write_text(".mg-svg > text { fill: red }")
 
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
-    js_runtime._context.cache_clear()
+    js_runtime._create_context.cache_clear()
     yield make
-    js_runtime._context.cache_clear()
+    js_runtime._create_context.cache_clear()
 
 
 def forked_graph():
@@ -142,7 +142,7 @@ def test_viewer_error_discards_javascript_context(viewer):
     )
     with pytest.raises(RenderError):
         render(small_graph(), View())
-    before = js_runtime._context.cache_info().currsize
+    before = js_runtime._create_context.cache_info().currsize
     with pytest.raises(RenderError):  # a new context has no `crashed` from the first call
         render(small_graph(), View())
     assert before == 0
@@ -154,7 +154,7 @@ def test_layout_engine_crash_does_not_change_picture(viewer, tmp_path):
     graph = forked_graph()
 
     def drawn(crashes: int) -> tuple[str, int]:
-        js_runtime._context.cache_clear()
+        js_runtime._create_context.cache_clear()
         (tmp_path / "static.js").write_text(CRASHING % (crashes, REAL_VIEWER.read_text("utf-8")))
         svg = render(graph, View(depth=9)).svg
         return svg, crashes - int(js_runtime.call(tmp_path / "static.js", "left"))
@@ -183,7 +183,7 @@ def test_slow_retry_after_crash_times_out(viewer, monkeypatch):
 def test_missing_viewer_error_says_how_to_build_it(tmp_path, monkeypatch):
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
     with pytest.raises(RenderError, match=r"static\.js is missing; run `make viewer`"):
-        viewer_digest()
+        digest_viewer()
 
 
 def test_forked_child_can_render(viewer):
@@ -219,9 +219,9 @@ def test_process_and_forked_child_exit_after_rendering():
 
 def test_viewer_digest_changes_with_viewer(viewer):
     viewer(answer())
-    first = viewer_digest()
+    first = digest_viewer()
     viewer(answer(width=9))
-    assert viewer_digest() != first
+    assert digest_viewer() != first
 
 
 def test_view_from_options_equals_view_from_keywords():

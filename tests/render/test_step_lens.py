@@ -1,4 +1,4 @@
-"""Still pictures of steps have the colours of the step's lens, and its scale in place of the legend."""
+"""Still pictures of steps have the colours and the scale of the step's lens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import nn
 import modeldiagrams
 from modeldiagrams.options.options import View
 from modeldiagrams.options.steps import Step
-from modeldiagrams.render.draw import Authored, Flat, Picture, render, with_style
+from modeldiagrams.render.draw import Authored, Flat, Picture, embed_style, render
 
 GRAPH = Path(__file__).parents[1] / "golden" / "stack.json"
 VIEW = View(depth=2)
@@ -47,7 +47,7 @@ def test_amounts_have_tints_and_a_scale(lens) -> None:
     assert max(tints) > 0
     assert [words.split()[-1] for words, _ in LEGEND.findall(step.svg)] == [f"mg-amount-{i}" for i in range(1, 6)]
     assert not any("mg-kind-input" in words and "amount" in words for words, _ in NODE.findall(step.svg))
-    assert ".mg-amount-5" in with_style(step, VIEW, Authored()).svg
+    assert ".mg-amount-5" in embed_style(step, VIEW, Authored()).svg
 
 
 def test_flat_pictures_have_the_lens_too() -> None:
@@ -57,7 +57,7 @@ def test_flat_pictures_have_the_lens_too() -> None:
 
 def test_steps_without_a_lens_do_not_change() -> None:
     picture = drawn(None)
-    assert "mg-amount" not in with_style(picture.steps[0], VIEW, Authored()).svg
+    assert "mg-amount" not in embed_style(picture.steps[0], VIEW, Authored()).svg
     assert picture.steps[0].svg == picture.svg
 
 

@@ -1,4 +1,4 @@
-"""Steps of tours find the nodes that other options and the words of pages find: one rule, in Python and the viewer."""
+"""Steps of tours, options and words find nodes by the same rule, in Python and in the viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Same input, same bytes, in any process: ids from `id()`, set order or hash seeds would show here."""
+"""The same input gives the same bytes in any process, with any hash seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two machines, one site: nothing published depends on processor, threads, locale, time zone, hash seed or folder."""
+"""Two machines build the same site: it doesn't depend on processor, threads, locale, time zone, hash seed or folder."""
 
 from __future__ import annotations
 

@@ -55,7 +55,6 @@ class TwoInputs(Called):
         (lambda m, x: m.linear(m.conv(x.permute(0, 3, 1, 2)).mean((2, 3))), [1, 32, 32, 3]),
         (lambda m, x: m.linear(x["a"]), {"a": [1, 24]}),
         (lambda m, x: m.linear(x.a), {"_target_": "types.SimpleNamespace", "a": [1, 24]}),
-        (lambda m, x: m.linear(x.reshape(1, 20, 24)), [1, 20, 24]),
         (lambda m, x: m.linear(torch.einsum("bij,bj->bi", x, torch.ones(x.shape[0], 3)).view(-1, 24)), [1, 24, 3]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Diagrams under documented classes, whatever way they came to be documented."""
+"""Diagrams of documented classes, in every way of documenting them."""
 
 from __future__ import annotations
 

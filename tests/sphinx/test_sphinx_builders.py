@@ -1,4 +1,4 @@
-"""Builders that make no web pages get ordinary nodes: none breaks, each says what the model holds."""
+"""Builders without HTML get ordinary nodes that list the model's modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `conf.py` says: checked at the start, followed everywhere."""
+"""Settings in `conf.py` are checked at the start and apply everywhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.ir.serialize import save
-from sphinx_modeldiagrams.class_sources import _split_name, viewcode_url
+from sphinx_modeldiagrams.class_sources import _split_name, find_viewcode_url
 
 BROKEN = ".. model-graph:: missing.json\n"
 NET = ".. model-graph:: net.json\n"
@@ -125,7 +125,7 @@ def test_viewcode_url_leads_to_the_class_or_its_module(class_name, url):
         current_docname="page",
         get_relative_uri=lambda _, page: page,
     )
-    assert viewcode_url(builder, _split_name(class_name, None)) == url
+    assert find_viewcode_url(builder, _split_name(class_name, None)) == url
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What changed, for builders that make no web pages: the list everywhere, the picture where there are pictures."""
+"""Comparisons in builders without HTML: every one lists the changes, and some have a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sphinx's web pages: what no other host has, as numbers of figures, several HTML builders and translations."""
+"""Features of Sphinx's HTML that no other host has: figure numbers, several builders, translations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images at nodes where pages are not web pages: in full size below the diagram, with their text."""
+"""Authors' images in builders without HTML: below the diagram, with their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build finds of an earlier one: what is removed, what is remembered, what is read again."""
+"""What a second build removes, remembers and reads again."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Net(Base):
 
 @pytest.fixture
 def rebuild(build, tmp_path):
-    """Builds a site again into the same folder; its output and the files that were written."""
+    """Builds a site again into the same folder; returns its output and the written files."""
 
     def run(source, *arguments, builder="html"):
         out = tmp_path / "out"

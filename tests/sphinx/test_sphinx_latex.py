@@ -1,4 +1,4 @@
-"""Real LaTeX takes what Sphinx writes for it."""
+"""Real LaTeX typesets what Sphinx writes."""
 
 from __future__ import annotations
 

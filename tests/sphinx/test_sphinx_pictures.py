@@ -1,4 +1,4 @@
-"""Pictures on paper: equal in every build, and something else where what makes them is missing."""
+"""Picture files are equal in every build, and have replacements if a library is missing."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_different_pictures_of_one_id_have_different_files(tmp_path, monkeypatch
         env=SimpleNamespace(docname="index", images=SimpleNamespace(add_file=lambda *_: None)),
     )
     diagram = Diagram(id="net", options=make_options(model="mypkg.Net"), graph=small_graph())
-    files = [Path(static.picture_of(diagram, book)["uri"]) for _ in contents]
+    files = [Path(static.draw_picture(diagram, book)["uri"]) for _ in contents]
     assert [file.read_bytes() for file in files] == contents
     assert set(book.config.epub_exclude_files) == {"mine.svg", *(str(file.relative_to(tmp_path)) for file in files)}
 

@@ -1,4 +1,4 @@
-"""What Sphinx does with bad diagrams: typed warnings, strict and repeated builds."""
+"""Bad diagrams in Sphinx: typed warnings, strict and repeated builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The role, the inventory, and who is the target."""
+"""The role, the inventory and the targets of references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tours and words for parts in MyST, and where pages are no web pages."""
+"""Tours and words for parts in MyST, and in builders without HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts that need no build to be seen: docstrings, pictures drawn at once, outlines that are cut."""
+"""What needs no build: docstrings, parallel drawing, shortened outlines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sphinx_modeldiagrams import outlines
 from sphinx_modeldiagrams.autodoc import _add_diagram
 from sphinx_modeldiagrams.entries import Location, is_outdated, make_entry
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.transform import _shown
+from sphinx_modeldiagrams.transform import _make_shown
 
 
 class Odd:
@@ -46,15 +46,15 @@ def test_lists_count_modules_below_their_last_level():
         OutlineRow(parent=i - 1 if i else None, id=name, name=name, class_="mypkg.Block", times=1)
         for i, name in enumerate("abcde")
     ]
-    (top,) = outlines.as_lists(rows, {})
+    (top,) = outlines.build_lists(rows, {})
     lines = [line.astext() for line in top.findall(nodes.paragraph)]
     assert lines == ["a Block", "b Block", "c Block", "d Block (… 1 more inside)"]
-    assert outlines.as_tree("Net", rows).astext().endswith("└── e  Block")
+    assert outlines.draw_tree("Net", rows).astext().endswith("└── e  Block")
 
 
 def test_diagram_that_could_not_be_drawn_is_a_list_of_its_modules():
     diagram = Diagram(id="net", options=make_options(model="mypkg.Net"), graph=small_graph())
-    title, tree = _shown(model_graph(), diagram, SimpleNamespace(name="text", format="text"))
+    title, tree = _make_shown(model_graph(), diagram, SimpleNamespace(name="text", format="text"))
     assert title.astext() == "Architecture of Net:"
     assert tree.astext() == "Net\n└── fc  Linear"
 

@@ -1,4 +1,4 @@
-"""The oldest Sphinx that is promised, and those between it and the one that the other tests run with."""
+"""The oldest supported Sphinx, and later versions."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from modeldiagrams.engine.problems import forward_problem, in_words
+from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer import run, trace
@@ -58,7 +58,7 @@ def assert_names_itself(graph):
     assert error.type == "modeldiagrams"
     assert error.message.startswith("failed while it recorded ")
     assert error.message.endswith("; please report this")
-    said = in_words(forward_problem("pkg.Net", graph))
+    said = format_problem(make_forward_problem("pkg.Net", graph))
     assert said.startswith("pkg.Net: modeldiagrams failed while it recorded ")
     assert "raised" not in said
     assert all("the model raised" not in note for note in graph.status.notes)
@@ -146,7 +146,7 @@ def function(self, h):
 def test_errors_of_the_model_stay_its_own(forward, type_, mode):
     graph = trace(Lambda(forward, a=linear()), (x(),), mode=mode)
     assert graph.status.error.type == type_
-    assert "raised" in in_words(forward_problem("pkg.Net", graph))
+    assert "raised" in format_problem(make_forward_problem("pkg.Net", graph))
 
 
 def test_endless_recursion_is_the_models():

@@ -21,8 +21,8 @@ from modeldiagrams import Recording, RecordingError, load_recording
 from modeldiagrams.watching import growing as growing_module
 from modeldiagrams.watching import reader
 from modeldiagrams.watching.file.encoding import Decoder
-from modeldiagrams.watching.file.frames import MAGIC, frame_payload, iter_payloads
-from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merge_histograms
+from modeldiagrams.watching.file.frames import MAGIC, iter_payloads, read_payload
+from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, list_edges, merge_histograms
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.growing import GrowingRecording
@@ -201,7 +201,7 @@ def test_frames_of_two_writers_are_not_a_recording(tmp_path):
     """Each of them gave its own numbers to names."""
     path = tmp_path / "run.mdwatch"
     payload = list(iter_payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
-    path.write_bytes(MAGIC + frame_payload(payload))
+    path.write_bytes(MAGIC + read_payload(payload))
     growing = GrowingRecording(path, 8, 2)
     for read in (lambda: load_recording(path), lambda: Writer(path), growing.read):
         with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not continue those before"):
@@ -240,12 +240,12 @@ def test_validation_in_a_recorded_step_does_not_replace_it(tmp_path, monkeypatch
 
 
 def test_bins_have_no_gaps():
-    edges = [bin_edges(index) for index in range(-INFINITE + 1, INFINITE)]
+    edges = [list_edges(index) for index in range(-INFINITE + 1, INFINITE)]
     assert all(low < high for low, high in edges if low or high)
     assert all(one[1] == other[0] for one, other in itertools.pairwise(edges) if one[1] and other[0])
-    assert bin_edges(1)[0] == 2.0**-64
-    assert bin_edges(INFINITE - 1)[1] == 2.0**32
-    assert bin_edges(64 * FINEST + 1) == (1.0, 1.25)
+    assert list_edges(1)[0] == 2.0**-64
+    assert list_edges(INFINITE - 1)[1] == 2.0**32
+    assert list_edges(64 * FINEST + 1) == (1.0, 1.25)
 
 
 def test_coarser_bins_count_the_same_values():
@@ -254,7 +254,7 @@ def test_coarser_bins_count_the_same_values():
         coarse = merge_histograms([fine], per_octave)
         assert coarse.total == fine.total
         for index, n in coarse.counts.items():
-            low, high = bin_edges(index, per_octave)
+            low, high = list_edges(index, per_octave)
             assert n == sum(count for a, b, count in fine.bars() if low <= a and b <= high) or abs(index) >= INFINITE
 
 
@@ -308,8 +308,8 @@ def test_a_reduced_file_keeps_notes_losses_and_anomalies(tmp_path):
 
 def test_only_new_frames_are_read_unless_a_run_goes_back(tmp_path, monkeypatch):
     """Else a file of ten times the size would take a hundred times as long."""
-    calls, before, path = [], reader._before, tmp_path / "run.mdwatch"
-    monkeypatch.setattr(reader, "_before", lambda step, written: (calls.append(step), before(step, written))[1])
+    calls, before, path = [], reader._cut_before, tmp_path / "run.mdwatch"
+    monkeypatch.setattr(reader, "_cut_before", lambda step, written: (calls.append(step), before(step, written))[1])
     writer = Writer(path)
     for start in (0, 20):
         writer.add(FileFrame(record=Run(step=start)))

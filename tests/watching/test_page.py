@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from modeldiagrams import Recording
-from modeldiagrams.watching.file.histogram import INFINITE, NAN, Histogram, bin_edges
+from modeldiagrams.watching.file.histogram import INFINITE, NAN, Histogram, list_edges
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.page import PageRecording, _estimate_size, build_page_recording
 
@@ -89,8 +89,8 @@ def test_heat_has_each_value_in_the_row_of_its_bin():
     shown = {place: int(cell) for place, cell in enumerate(heat.rows) if cell != "0"}
     # positive ones from the top, then zero, then negative ones
     assert shown == {0: 7, side - 1: 6, side: 7, side + 1: 5}
-    low, high = bin_edges(heat.highest, 2)
-    assert low <= bin_edges(300)[0] < high
+    low, high = list_edges(heat.highest, 2)
+    assert low <= list_edges(300)[0] < high
 
 
 def test_small_magnitudes_count_as_zero():

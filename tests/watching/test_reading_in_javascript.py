@@ -14,7 +14,7 @@ from torch import nn
 
 from modeldiagrams import watch
 from modeldiagrams.watching.file.encoding import Encoder
-from modeldiagrams.watching.file.frames import MAGIC, frame_payload
+from modeldiagrams.watching.file.frames import MAGIC, read_payload
 from modeldiagrams.watching.file.records import FileFrame, Loss, Run
 from modeldiagrams.watching.growing import GrowingRecording
 from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, WITH_HEAT, build_page_recording
@@ -123,7 +123,7 @@ def test_very_many_moments_are_merged_as_in_python(read, trained, tmp_path):
     for step in range(430):
         moment = msgspec.structs.replace(moments[step % len(moments)], step=step, edges=())
         frames.append(FileFrame(record=moment, losses=[Loss(step, 1 / (1 + step))]))
-    path.write_bytes(MAGIC + b"".join(frame_payload(encoder.encode(frame)) for frame in frames))
+    path.write_bytes(MAGIC + b"".join(read_payload(encoder.encode(frame)) for frame in frames))
     (page,) = read([path.read_bytes()], ["0", "1", "4"])
     assert comparable(page) == comparable(in_python(path, ["0", "1", "4"]))
     assert len(page["steps"]) == 108

@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import modeldiagrams
 from modeldiagrams import OptionError, load_recording, watch
-from modeldiagrams.watching.file.histogram import INFINITE, NAN, bin_edges
+from modeldiagrams.watching.file.histogram import INFINITE, NAN, list_edges
 from modeldiagrams.watching.file.records import Key
 from modeldiagrams.watching.recorder.copying import copy_to_host, pack_on_device
 from modeldiagrams.watching.recorder.measurement import measure, take_sample
@@ -70,7 +70,7 @@ def test_bins_match_those_computed_by_arithmetic():
     (found,), _ = copy_to_host([row])
     counts = dict(zip(found.bins, found.counts, strict=True))
     assert counts == {-INFINITE: 1, -257: 1, 0: 2, 1: 2, 257: 2, 258: 1, INFINITE - 1: 1, INFINITE: 1, NAN: 1}
-    assert bin_edges(257) == (1.0, 1.25)
+    assert list_edges(257) == (1.0, 1.25)
     assert found.ints[:2] == [10, 3]
 
 

@@ -1,4 +1,4 @@
-"""What is published of what a model's process says."""
+"""What pages publish of a process's answer holds no detail of the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphs import small_graph
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import deserialize, serialize
 from modeldiagrams.worker import cleaning
-from modeldiagrams.worker.cleaning import cleaned
+from modeldiagrams.worker.cleaning import clean_answer
 from modeldiagrams.worker.protocol import Problem, Refused, Traced
 
 
@@ -27,7 +27,7 @@ def message(monkeypatch):
     monkeypatch.setenv("DB_PASSWORD", "back\\slash-1")
 
     def shown(text: str, path: tuple[str, ...] = ("/srv/project", "/srv/project/src")) -> str:
-        return cleaned(Refused(problem=Problem(kind="model", message=text)), path).problem.message
+        return clean_answer(Refused(problem=Problem(kind="model", message=text)), path).problem.message
 
     return shown
 
@@ -60,7 +60,7 @@ def test_messages_hold_no_detail_of_the_machine(message, text, expected):
 
 def test_frames_and_output_are_cleaned():
     problem = Problem(kind="worker", message="ended", frames=("\x07m.py:1 in f",), printed=("x" * 999, "/srv/p/a/b"))
-    answer = cleaned(Refused(problem=problem, output="/srv/p/a\x07\n"), ["/srv/p"])
+    answer = clean_answer(Refused(problem=problem, output="/srv/p/a\x07\n"), ["/srv/p"])
     assert answer.problem.frames == (r"\x07m.py:1 in f",)
     assert answer.problem.printed == ("x" * 159 + "…", "a/b")
     assert answer.output == "a\\x07\n"
@@ -71,7 +71,7 @@ def test_graphs_hold_no_folder_of_the_machine_and_no_secret(monkeypatch):
     monkeypatch.setenv("CI_JOB", "1234567890")
     error = Failure(type="ValueError", message="/srv/p/data/x s3cret 1234567890", frames=())
     graph = msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=error))
-    shown = deserialize(cleaned(Traced(graph=serialize(graph)), ["/srv/p"]).graph).status.error.message
+    shown = deserialize(clean_answer(Traced(graph=serialize(graph)), ["/srv/p"]).graph).status.error.message
     assert shown == "data/x $API_TOKEN 1234567890"
 
 
@@ -80,11 +80,11 @@ def test_words_and_numbers_of_the_environment_stay_in_graphs(monkeypatch):
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     graph = b'{"training":false,"in_features":4096,"other":null,"eps":1e-3}'
-    assert cleaned(Traced(graph=graph), []).graph == graph
+    assert clean_answer(Traced(graph=graph), []).graph == graph
 
 
 def test_folders_of_windows_are_found_in_json():
-    machine = cleaning._machine((), ())
+    machine = cleaning._describe_machine((), ())
     machine._roots = {r"C:\work\p": ""}
     assert machine._relative(r'["C:\\work\\p\\data", "C:\\work\\project"]') == r'["data", "C:\\work\\project"]'
     assert machine._relative(r"in C:\work\p\data") == r"in data"
@@ -92,4 +92,4 @@ def test_folders_of_windows_are_found_in_json():
 
 def test_a_graph_without_such_details_keeps_its_bytes():
     graph = serialize(small_graph())
-    assert cleaned(Traced(graph=graph), ["/srv/p"]).graph is graph
+    assert clean_answer(Traced(graph=graph), ["/srv/p"]).graph is graph

@@ -1,4 +1,4 @@
-"""Which files a model depends on: enough, and no more."""
+"""A model depends on the right files, and on no others."""
 
 from __future__ import annotations
 

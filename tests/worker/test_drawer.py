@@ -1,4 +1,4 @@
-"""The drawing process: no model was ever in it."""
+"""The drawing process, which never runs a model."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_process_ends_with_its_owner():
 
 
 def _runs(pid):
-    """Whether a process is there and more than a zombie that nobody waits for."""
+    """Whether a process runs and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

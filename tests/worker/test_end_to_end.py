@@ -11,7 +11,7 @@ import pytest
 
 import modeldiagrams
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.ids import make_diagram_id
 from modeldiagrams.options.options import View
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.render.draw import render
@@ -110,5 +110,5 @@ def test_svg_and_html_files_are_self_contained(diagram):
     assert svg.namespaceURI == "http://www.w3.org/2000/svg"
     page = modeldiagrams.to_html(diagram.graph)
     assert "<script src" not in page
-    assert diagram_id(parse_options({"model": diagram.graph.model.class_})) in page
+    assert make_diagram_id(parse_options({"model": diagram.graph.model.class_})) in page
     assert json.dumps(diagram.graph.model.name)[1:-1] in page

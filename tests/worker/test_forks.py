@@ -1,4 +1,4 @@
-"""A process per model: what begins and what ends with it.
+"""A process for each model: what starts and ends with it.
 
 Long because processes are watched in many states.
 """
@@ -63,7 +63,7 @@ def wait_until(is_so) -> bool:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is there and more than a zombie that nobody waits for."""
+    """Whether a process runs and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -130,7 +130,7 @@ print(os.read(read, 20).decode())
 
 def test_template_never_started_a_thread(worker):
     assert isinstance(worker.trace(LAYER), Traced)
-    pid = worker._way._template._child.pid
+    pid = worker._template._child.pid
     assert [task.name for task in Path(f"/proc/{pid}/task").iterdir()] == [str(pid)]
 
 
@@ -144,11 +144,11 @@ def test_real_ops_run_on_threads_in_a_fork(run):
 
 def test_dead_template_is_replaced(worker):
     worker.trace(LAYER)
-    before = worker._way._template
+    before = worker._template
     os.kill(before._child.pid, signal.SIGKILL)
     assert wait_until(lambda: not before.is_usable())
     assert isinstance(worker.trace(LAYER), Traced)
-    assert worker._way._template is not before
+    assert worker._template is not before
 
 
 def test_templates_that_are_killed_at_once_are_a_problem_of_the_model(monkeypatch):
@@ -182,7 +182,7 @@ def test_fork_with_modules_has_imported_them(worker, project):
 
     def loaded(modules):
         options = make_options(model="models.Net", args=["print('wave' in sys.modules)"], inputs=[1, 4])
-        with ask_for_fork(worker._way._control, modules) as conversation:
+        with ask_for_fork(worker._control, modules) as conversation:
             return _converse(conversation, worker.request(options, [project])).output
 
     many = [f"no.such.module_{number:030}" for number in range(10_000)]  # more than fits into a packet as they are
@@ -191,7 +191,7 @@ def test_fork_with_modules_has_imported_them(worker, project):
 
 
 def test_more_modules_than_can_be_told_are_left_to_the_fork():
-    assert template._packet([os.urandom(20).hex() for _ in range(20_000)]) == template._packet([])
+    assert template._read_packet([os.urandom(20).hex() for _ in range(20_000)]) == template._read_packet([])
 
 
 @pytest.mark.parametrize(("name", "is_safe"), [("quiet", True), ("broken", True), ("threaded", False)])
@@ -218,7 +218,7 @@ def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, m
     tracing.warm_up()  # as workers do
     for module in ("heavy", "light"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    assert tracing._imported_libraries("light.Net", process_state()) == expected
+    assert tracing._list_imported("light.Net", process_state()) == expected
 
 
 def test_fork_of_a_user_process_shares_the_template(worker):
@@ -227,8 +227,8 @@ def test_fork_of_a_user_process_shares_the_template(worker):
     if pid == 0:
         is_fine = False
         try:
-            before = worker._way._template
-            is_fine = isinstance(worker.trace(LAYER), Traced) and worker._way._template is before
+            before = worker._template
+            is_fine = isinstance(worker.trace(LAYER), Traced) and worker._template is before
             worker.close()
         finally:
             os._exit(0 if is_fine else 1)
@@ -248,7 +248,7 @@ model = make_options(model="models.Net", args=[program], inputs=[1, 4])
 threading.Thread(target=worker.trace, args=[model, [Path.cwd()]], daemon=True).start()
 while not Path(sys.argv[1]).exists() or not Path(sys.argv[1]).read_text():
     time.sleep(0.02)
-print(worker._way._template._child.pid, flush=True)
+print(worker._template._child.pid, flush=True)
 time.sleep(600)
 """
 

@@ -1,4 +1,4 @@
-"""What a model is made of that is not the user's own, and the names its classes go by."""
+"""The libraries that a model uses, and the public names of its classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import nn
 
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.hosting.host import list_link_names
-from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
+from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
 from option_helpers import make_options
 
 
@@ -34,7 +34,7 @@ def layer(module: str, name: str = "Block", base: type = nn.Linear) -> type:
 
 
 def test_libraries_include_those_of_base_classes():
-    assert libraries([layer("mypkg.models", base=layer("yaml.nodes"))], ["mypkg.models:Model"], ()) == ("PyYAML",)
+    assert list_libraries([layer("mypkg.models", base=layer("yaml.nodes"))], ["mypkg.models:Model"], ()) == ("PyYAML",)
 
 
 def test_libraries_include_imports_of_the_users_modules_only(package):
@@ -43,7 +43,7 @@ def test_libraries_include_imports_of_the_users_modules_only(package):
 
     package("mypkg.helpers", "/src/mypkg/helpers.py", dump=yaml.dump, path=sys.path)
     package("other", "/src/other.py", click=click)
-    assert libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/helpers.py",)) == ("PyYAML",)
+    assert list_libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/helpers.py",)) == ("PyYAML",)
 
 
 def test_libraries_run_no_code_of_objects(package):
@@ -52,7 +52,7 @@ def test_libraries_run_no_code_of_objects(package):
             raise SystemExit(name)
 
     package("mypkg.trap", "/src/mypkg/trap.py", trap=Trap())
-    assert libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/trap.py",)) == ()
+    assert list_libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/trap.py",)) == ()
 
 
 class Refuses(type):
@@ -66,8 +66,8 @@ def test_metaclass_that_refuses_questions_is_not_asked(package):
     silent = Refuses("Silent", (nn.Linear,), {"__module__": "mypkg.models"})
     package("mypkg.models", "/src/mypkg/models.py", Silent=silent)
     package("mypkg", Silent=silent)
-    assert libraries([silent], ["mypkg.models.Net"], ("/src/mypkg/models.py",)) == ()
-    assert public_names([silent]) == {"mypkg.models.Silent": ("mypkg.Silent",)}
+    assert list_libraries([silent], ["mypkg.models.Net"], ("/src/mypkg/models.py",)) == ()
+    assert find_public_names([silent]) == {"mypkg.models.Silent": ("mypkg.Silent",)}
 
 
 def test_case_variant_is_another_callable_of_the_same_letters(package):
@@ -80,7 +80,7 @@ def test_case_variant_is_another_callable_of_the_same_letters(package):
 
 
 def test_libraries_include_the_package_that_the_author_names():
-    assert libraries([nn.Linear], ["yaml.factory"], ()) == ("PyYAML",)
+    assert list_libraries([nn.Linear], ["yaml.factory"], ()) == ("PyYAML",)
 
 
 def test_public_names_are_those_that_packages_export(package):
@@ -88,14 +88,14 @@ def test_public_names_are_those_that_packages_export(package):
     package("pkg.vision.blocks", Block=block)
     package("pkg.vision")
     package("pkg", Block=block)
-    assert public_names([nn.Sequential, block]) == {"pkg.vision.blocks.Block": ("pkg.Block",)}
+    assert find_public_names([nn.Sequential, block]) == {"pkg.vision.blocks.Block": ("pkg.Block",)}
 
 
 def test_public_names_exclude_another_class_of_the_same_name(package):
     block = layer("pkg.vision.blocks")
     package("pkg.vision.blocks", Block=block)
     package("pkg", Block=layer("pkg.text"))
-    assert public_names([nn.Sequential, block]) == {}
+    assert find_public_names([nn.Sequential, block]) == {}
 
 
 def test_module_whose_import_is_forbidden_exports_nothing(package, monkeypatch):
@@ -103,8 +103,8 @@ def test_module_whose_import_is_forbidden_exports_nothing(package, monkeypatch):
     block = layer("mypkg.deep")
     package("mypkg.deep", Block=block)
     monkeypatch.setitem(sys.modules, "mypkg", None)
-    assert public_names([block]) == {}
-    assert public_name(block) == "mypkg.deep.Block"
+    assert find_public_names([block]) == {}
+    assert find_public_name(block) == "mypkg.deep.Block"
 
 
 def test_public_name_is_the_shortest_even_if_the_package_is_lazy(package, monkeypatch):
@@ -112,19 +112,19 @@ def test_public_name_is_the_shortest_even_if_the_package_is_lazy(package, monkey
     package("pkg.vision.blocks", Block=block)
     package("pkg.vision")
     lazy = package("pkg")
-    assert public_name(block) == "pkg.vision.blocks.Block"
+    assert find_public_name(block) == "pkg.vision.blocks.Block"
     monkeypatch.setattr(lazy, "__getattr__", {"Block": block}.__getitem__, raising=False)
-    assert public_name(block) == "pkg.Block"
+    assert find_public_name(block) == "pkg.Block"
     monkeypatch.setattr(lazy, "__getattr__", {"Block": layer("pkg.text")}.__getitem__, raising=False)
-    assert public_name(block) == "pkg.vision.blocks.Block"
+    assert find_public_name(block) == "pkg.vision.blocks.Block"
 
 
 def test_class_that_no_module_holds_has_no_public_name(package):
     block = layer("pkg.vision")
-    assert public_name(block) is None
+    assert find_public_name(block) is None
     package("pkg.vision", make=len)
     block.__qualname__ = "make.<locals>.Block"
-    assert public_name(block) is None
+    assert find_public_name(block) is None
 
 
 def test_class_made_in_a_function_has_no_public_name(package):
@@ -132,7 +132,7 @@ def test_class_made_in_a_function_has_no_public_name(package):
     block.__qualname__ = "make.<locals>.Block"
     package("pkg.vision")
     package("pkg", Block=block)
-    assert public_names([block, nn.Linear]) == {}
+    assert find_public_names([block, nn.Linear]) == {}
 
 
 def test_links_try_only_names_of_the_same_class():

@@ -1,4 +1,4 @@
-"""One process and the dialogue with it; no model is run, so torch is not imported."""
+"""One process and its messages; no model runs, so torch is not imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process for many models, where no fork is safe: when a new one takes its place."""
+"""One process for many models, and when it is replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.worker import Problem, Refused, Traced, Worker, reuse
+from modeldiagrams.worker import Problem, Refused, Traced, reuse
 from option_helpers import make_options
 
 GOOD = Traced(graph=serialize(small_graph()))
@@ -45,7 +45,7 @@ def started(monkeypatch) -> list[Process]:
 @pytest.fixture
 def trace(monkeypatch, started):
     """Traces models whose answers are given; name → answers of its attempts."""
-    worker = Worker(forks=False)
+    worker = reuse.Reuse()
 
     def made(name: str, *answers):
         monkeypatch.setattr(Process, "answers", [*answers], raising=False)
@@ -75,13 +75,6 @@ def test_failure_in_a_used_process_is_tried_again_in_a_new_one(trace, started):
 def test_failure_in_a_new_process_is_the_models_own(trace, started):
     assert trace("A", BAD) == BAD
     assert asked(started) == [["A"]]
-
-
-def test_image_without_content_is_an_answer(trace, started):
-    trace("A", GOOD)
-    empty = Traced(graph=b"", image=b"")
-    assert trace("B", empty) == empty
-    assert asked(started) == [["A", "B"]]
 
 
 def test_side_effects_end_the_process(trace, started):
@@ -135,7 +128,7 @@ def test_real_process_serves_two_models_and_survives_neither_harm_nor_death(tmp_
         "    def __init__(self, program):\n        super().__init__()\n        exec(program)\n"
         "    def forward(self, x):\n        return x + 1\n"
     )
-    with Worker(forks=False) as worker:
+    with reuse.Reuse() as worker:
 
         def run(program=""):
             return worker.trace(make_options(model="models.Net", args=[program], inputs=[1, 4]), [Path(tmp_path)])

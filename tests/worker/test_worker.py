@@ -1,4 +1,4 @@
-"""One model after the other, by the real worker of this platform."""
+"""The real worker of this platform runs one model after the other."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ def test_trace_returns_graph_and_sources(worker):
     assert deserialize(answer.graph).status.state == "complete"
     assert str(PROJECT / "mypkg" / "models.py") in answer.sources
     assert all(source.startswith(str(PROJECT)) for source in answer.sources)
+
+
+def test_mode_and_training_are_options(worker, tmp_path):
+    (tmp_path / "detector.py").write_text(
+        "from torch import nn\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.body = nn.Linear(4, 2)\n"
+        "    def forward(self, x):\n"
+        "        y = self.body(x)\n"
+        "        return {'loss': y.sum()} if self.training else {'boxes': y}\n"
+    )
+    for options, mode, output in (({}, "fake", "boxes"), ({"mode": "real", "training": "true"}, "real", "loss")):
+        wanted = parse_options({"model": "detector.Net", "inputs": "[1, 4]", **options})
+        graph = deserialize(worker.trace(wanted, [tmp_path]).graph)
+        assert (graph.status.mode, list(graph.model.outputs)) == (mode, [output])
+    found = deserialize(worker.trace(parse_options({"model": "detector.Net", "training": "true"}), [tmp_path]).graph)
+    assert list(found.model.outputs) == ["loss"]
 
 
 def test_second_trace_gives_the_same_bytes(worker):
@@ -148,7 +167,7 @@ def test_infinite_limits_are_clamped(monkeypatch, value):
     requests = []
     worker = Worker()
     refused = Refused(problem=Problem(kind="model", message="none"))
-    monkeypatch.setattr(worker._way, "trace", lambda request: requests.append(request) or refused)
+    monkeypatch.setattr(worker, "run", lambda request: requests.append(request) or refused)
     worker.trace(make_options(model="x.Y", timeout=value, memory=value))
     assert (requests[0].limits.seconds, requests[0].limits.gigabytes) == (1e6, 1e6)
 

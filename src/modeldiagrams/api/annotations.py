@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.engine.annotations import annotations_of, sources_of
+from modeldiagrams.engine.annotations import annotations_of, list_sources
 from modeldiagrams.options.parsing import parse_option
 from modeldiagrams.render.draw import Authored
 
@@ -37,7 +37,7 @@ def collect_annotations(graph: Graph, given: Mapping[str, Any], sources: Sequenc
 
 def read_annotations_in_code(graph: Graph, model: Any) -> Annotations:
     """Collect annotations from comments in the code of a model in this process."""
-    return annotations_of(graph, {}, sources_of(model), Path.cwd())
+    return annotations_of(graph, {}, list_sources(model), Path.cwd())
 
 
 def prepare_overlay(graph: Graph, overlay: Overlay | None) -> Authored | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from modeldiagrams.engine.compare.difference import diff
-from modeldiagrams.engine.ids import distinct
-from modeldiagrams.engine.problems import forward_problem, in_words
+from modeldiagrams.engine.ids import make_distinct
+from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.serialize import load, save
 
@@ -102,12 +102,12 @@ def _trace_model(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | 
     from modeldiagrams import trace  # noqa: PLC0415  (imports torch, which this file doesn't need)
 
     graph = trace(model, args, kwargs)
-    if problem := forward_problem(graph.model.name, graph):
-        raise AssertionError(in_words(problem))
+    if problem := make_forward_problem(graph.model.name, graph):
+        raise AssertionError(format_problem(problem))
     return graph
 
 
 def _file_name(test: str) -> str:
     """Make a file name that is valid on every system; a digest distinguishes names that lose characters."""
     name = re.sub(r"[^\w.\[\]-]+", "-", test.replace("::", "."))
-    return name if name == test.replace("::", ".") else distinct(name, test)
+    return name if name == test.replace("::", ".") else make_distinct(name, test)

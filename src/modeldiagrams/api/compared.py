@@ -10,7 +10,7 @@ from modeldiagrams.errors import RenderError
 from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Call, Options, View
-from modeldiagrams.render.draw import render_json, with_style
+from modeldiagrams.render.draw import embed_style, render_json
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
@@ -39,7 +39,7 @@ class DrawnComparison:
         if not self._comparison.has_picture:
             reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
             raise RenderError(f"{reason}, so there is no picture; `--format text` lists what was found")
-        return with_style(self._draw(), View(), self._comparison.earlier).svg
+        return embed_style(self._draw(), View(), self._comparison.earlier).svg
 
     def to_html(self) -> str:
         """Render one file with the list of changes, and the picture if there is one."""

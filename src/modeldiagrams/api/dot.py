@@ -19,7 +19,7 @@ from modeldiagrams.api.nested import (
     walk_boxes,
 )
 from modeldiagrams.ir.graph import ModuleNode
-from modeldiagrams.render.flat import library
+from modeldiagrams.render.flat import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def to_dot(  # noqa: PLR0913 (options of a view)
     """
     check_is_graph(graph)
     opened = parse_levels(depth, expand, collapse, direction, functions=functions)
-    made = library("graphviz", "dot", "DOT files").Digraph()
+    made = require("graphviz", "dot", "DOT files").Digraph()
     made.attr(rankdir=direction, label=_escape(graph.model.name), labelloc="t", fontname="sans-serif")
     made.attr("node", fontname="sans-serif")
     made.attr("edge", fontname="sans-serif", fontsize="10")
@@ -153,6 +153,6 @@ def _named(node: Box, side: _Side) -> dict[str, str]:
 
 def _escape(*lines: str) -> str:
     """Escape text for Graphviz, which would interpret backslashes and HTML entities."""
-    quoting = library("graphviz", "dot", "DOT files")
+    quoting = require("graphviz", "dot", "DOT files")
     text = "\\n".join(quoting.escape(to_printable(line)).replace("&", "&amp;") for line in lines)
     return quoting.nohtml(text)  # type: ignore[no-any-return]

@@ -10,9 +10,9 @@ from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.engine.ids import diagram_id
-from modeldiagrams.engine.problems import forward_problem
-from modeldiagrams.engine.recordings import named_files, read_recordings
+from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.problems import make_forward_problem
+from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.documents import write_document
@@ -21,8 +21,8 @@ from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.patterns import Unmatched, find_unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
-from modeldiagrams.render.flat import as_pdf, as_png
-from modeldiagrams.render.picture_file import content_of
+from modeldiagrams.render.flat import write_pdf, write_png
+from modeldiagrams.render.picture_file import read_content
 
 if TYPE_CHECKING:
     import os
@@ -99,7 +99,7 @@ def to_png(
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return as_png(
+    return write_png(
         render(graph, parse_view(view), flat=Flat(theme=theme), beside=prepare_overlay(graph, overlay)), scale
     )
 
@@ -123,7 +123,7 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
     check_is_graph(graph)
     check_format("picture.pdf", theme=theme)
     flat = Flat(theme=theme, outlines=False)
-    return as_pdf(render(graph, parse_view(view), flat=flat, beside=prepare_overlay(graph, overlay)))
+    return write_pdf(render(graph, parse_view(view), flat=flat, beside=prepare_overlay(graph, overlay)))
 
 
 def to_html(
@@ -150,7 +150,7 @@ def to_html(
         RenderError: if the graph can't be drawn.
     """
     check_is_graph(graph)
-    return render_standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
+    return render_standalone(draw_diagram(graph, view, overlay, read_recordings(graph, list_named_files(recording))))
 
 
 def write(  # noqa: PLR0913  (options of pictures)
@@ -182,7 +182,7 @@ def write(  # noqa: PLR0913  (options of pictures)
         look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
         beside = prepare_overlay(graph, overlay)
         picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=beside)
-        write_document(path, content_of(picture, _PICTURES[path.suffix]))
+        write_document(path, read_content(picture, _PICTURES[path.suffix]))
     return find_unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
 
 
@@ -233,11 +233,11 @@ def draw_diagram(
     """Draw a graph as a diagram outside documentation."""
     options = Options(call=Call(model=graph.model.class_), view=parse_view(view))
     return Diagram(
-        id=diagram_id(options),
+        id=make_diagram_id(options),
         options=options,
         graph=graph,
         picture=render(graph, options.view, beside=prepare_overlay(graph, overlay)),
         overlay=overlay,
         recordings=tuple(recordings),
-        problem=forward_problem(graph.model.name, graph),
+        problem=make_forward_problem(graph.model.name, graph),
     )

@@ -9,7 +9,7 @@ import msgspec
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import Box, Levels, Patterns, parse_levels, walk_boxes
 from modeldiagrams.ir.graph import ModuleNode
-from modeldiagrams.render.flat import library
+from modeldiagrams.render.flat import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def to_networkx(
     check_is_graph(graph)
     is_plain = all(option is None for option in (depth, expand, collapse))
     opened = parse_levels(depth, expand, collapse, functions=functions)
-    made: nx.MultiDiGraph[str] = library("networkx", "networkx", "networkx graphs").MultiDiGraph(name=graph.model.name)
+    made: nx.MultiDiGraph[str] = require("networkx", "networkx", "networkx graphs").MultiDiGraph(name=graph.model.name)
     nodes = graph.nodes if is_plain else [node for event, node in walk_boxes(graph, opened) if event == "node"]
     for node in nodes:
         if not (is_plain and isinstance(node, ModuleNode)):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.api.annotations import prepare_overlay, read_annotations_in_code
 from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
-from modeldiagrams.engine.problems import forward_problem, in_words
-from modeldiagrams.engine.recordings import named_files, read_recordings
+from modeldiagrams.engine.problems import format_problem, make_forward_problem
+from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
@@ -73,12 +73,12 @@ def diagram(  # noqa: PLR0913  (the most common options)
         model, graph = _trace_named(model, args, kwargs, measure_time=measure_time)
     else:
         graph = _trace(model, args, kwargs, measure_time=measure_time)
-    if problem := forward_problem(graph.model.name, graph):
-        warnings.warn(in_words(problem), stacklevel=2)
+    if problem := make_forward_problem(graph.model.name, graph):
+        warnings.warn(format_problem(problem), stacklevel=2)
     in_code = read_annotations_in_code(graph, model)
     for comment in in_code.problems:
         warnings.warn(str(comment), stacklevel=2)
-    recordings = read_recordings(graph, named_files(recording))
+    recordings = read_recordings(graph, list_named_files(recording))
     return ModelDiagram(
         graph, view, _merge_overlays(in_code.overlay, overlay), recordings, is_annotated=overlay is not None
     )
@@ -95,18 +95,13 @@ def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | 
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    graph = trace(model, args, kwargs, measure_time=measure_time)
-    if graph.status.error is None or args or kwargs:
-        return graph
-    from modeldiagrams.resolve import infer  # noqa: PLC0415  (imports torch)
-
-    return infer(model, measure_time=measure_time) or graph
+    return trace(model, args, kwargs, measure_time=measure_time)
 
 
 def _trace_named(
     name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool
 ) -> tuple[nn.Module, Graph]:
-    """A class by its path: the model, and its graph as documentation has it."""
+    """Make a model from its class's path, and trace it as documentation does."""
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
     call = Call(model=name, measure_time=measure_time)

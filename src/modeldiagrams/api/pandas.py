@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.ir.queries import ModuleRow
-from modeldiagrams.render.flat import library
+from modeldiagrams.render.flat import require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,6 @@ def to_pandas(graph: Graph) -> pd.DataFrame:
         RenderError: if pandas is not installed.
     """
     check_is_graph(graph)
-    pandas = library("pandas", "pandas", "tables")
+    pandas = require("pandas", "pandas", "tables")
     table: pd.DataFrame = pandas.DataFrame(graph.module_rows(), columns=[*ModuleRow.__annotations__]).set_index("id")
     return table.astype({"flops": "Int64", "activation_bytes": "Int64", "time_ns": "Int64"})

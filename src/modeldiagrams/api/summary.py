@@ -8,12 +8,12 @@ import msgspec
 
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import to_printable
-from modeldiagrams.engine.problems import forward_problem
+from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
 from modeldiagrams.html.table import render_summary
-from modeldiagrams.render.assets import asset
-from modeldiagrams.render.draw import outline_of
+from modeldiagrams.render.assets import find_asset
+from modeldiagrams.render.draw import build_outline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +49,8 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
     """
     check_is_graph(graph)
     check_table(depth, columns or ())
-    content = summarise(graph, outline_of(graph), depth, limit=None)
-    if problem := forward_problem(graph.model.name, graph):
+    content = summarise(graph, build_outline(graph), depth, limit=None)
+    if problem := make_forward_problem(graph.model.name, graph):
         content = msgspec.structs.replace(
             content, totals={**content.totals, "Incomplete": " ".join(problem.message.split())}
         )
@@ -112,5 +112,5 @@ class ModelSummary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        style = asset("table.css").read_text("utf-8")
+        style = find_asset("table.css").read_text("utf-8")
         return f"<style>{style}</style>{render_summary(self._content, self._columns)}"

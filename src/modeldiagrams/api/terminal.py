@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modeldiagrams.engine.problems import Problem, forward_problem, in_words
+from modeldiagrams.engine.problems import Problem, format_problem, make_forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.text import readable
@@ -42,7 +42,7 @@ class CommandError(click.ClickException):
     exit_code = _FAILURE
 
     def __init__(self, problem: Problem | Exception | str) -> None:
-        super().__init__(in_words(problem) if isinstance(problem, Problem) else readable(str(problem)))
+        super().__init__(format_problem(problem) if isinstance(problem, Problem) else readable(str(problem)))
 
 
 def echo(text: object, *, err: bool = False) -> None:
@@ -123,7 +123,7 @@ def report(output: Path | None) -> Iterator[Callable[..., None]]:
 
 def exit_if_partial(target: str, graph: Graph) -> None:
     """Warn and exit with status 1 if a graph is incomplete."""
-    problem = forward_problem(target, graph)
+    problem = make_forward_problem(target, graph)
     if problem:
-        echo(f"Warning: {in_words(problem)}", err=True)
+        echo(f"Warning: {format_problem(problem)}", err=True)
         sys.exit(PARTIAL)

@@ -12,7 +12,7 @@ from modeldiagrams.api.compared import DrawnComparison
 from modeldiagrams.api.terminal import echo, report_errors
 from modeldiagrams.cli.tracing import trace_model
 from modeldiagrams.engine.compare.check import check
-from modeldiagrams.engine.compare.history import committed_graph, history_of
+from modeldiagrams.engine.compare.history import find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.settings import SNAPSHOTS
@@ -35,7 +35,7 @@ def _format(*forms: str) -> Callable[[Callable[..., None]], Callable[..., None]]
     return click.option("--format", "form", default="text", type=click.Choice(forms), help="What to print.")
 
 
-def _fail_on(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _exit_by_level(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return click.option(
         "--fail-on",
         default=default,
@@ -49,7 +49,7 @@ def _fail_on(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., 
 @click.argument("before")
 @click.argument("after")
 @_format(*_TEXTS, "html", "svg")
-@_fail_on("none")
+@_exit_by_level("none")
 @_DETAILS
 def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, details: bool) -> None:
     """List what changed between two versions of a model, and whether saved weights still load.
@@ -76,7 +76,7 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     " those of the documentation.",
 )
 @_format(*_TEXTS)
-@_fail_on("any")
+@_exit_by_level("any")
 @_DETAILS
 def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn, *, details: bool) -> None:
     """List the models of a documentation that no longer match their committed graphs.
@@ -103,8 +103,8 @@ def history_command(model: str, source: Path, since: str | None, form: str) -> N
     to the current commit count, in the order of their dates.
     """
     with report_errors():
-        file = Path(model) if is_graph_file(model) else committed_graph(model, source / SNAPSHOTS)
-        found = history_of(file, since)
+        file = Path(model) if is_graph_file(model) else read_committed_graph(model, source / SNAPSHOTS)
+        found = find_history(file, since)
         echo({"json": found.to_json, "markdown": found.to_markdown}.get(form, found.to_text)())
 
 

@@ -15,9 +15,9 @@ from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
 from modeldiagrams.cli.tracing import drop_missing, trace_model
-from modeldiagrams.engine.recordings import named_files, read_recordings
+from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.options.options import Author, View
-from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
+from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
     colours = "Colours of .png, .pdf and flat .svg files; light by default."
     flat = click.option("--flat", is_flag=True, help=for_drawing)
     theme = click.option("--theme", type=click.Choice(get_args(Theme)), help=colours)
-    recording = click.option("--recording", metavar="YAML", help=f"{option_help()['recording']} For .html files.")
+    recording = click.option("--recording", metavar="YAML", help=f"{collect_help()['recording']} For .html files.")
     return option_flags(View, Author)(recording(flat(theme(command))))
 
 
@@ -72,7 +72,7 @@ def show_command(  # noqa: PLR0913  (one for each flag)
     """
     with report_errors(), report(output) as say:
         look = _Drawing(
-            drop_missing({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
+            drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
         _, graph, _, sources = trace_model(target, mode, given)
@@ -95,7 +95,7 @@ class _Drawing(NamedTuple):
 
     def check(self, output: Path) -> None:
         """Check the options before anything takes time."""
-        check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
+        check_format(_make_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
         parse_view(self._split()[0])
         self._recording_files()
 
@@ -103,7 +103,7 @@ class _Drawing(NamedTuple):
         """Draw a graph to a file, or as SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / _file_name(output)
+                file = Path(folder) / _make_file_name(output)
                 self._write(graph, file, sources)
                 click.echo(file.read_bytes(), nl=False)
         else:
@@ -112,7 +112,7 @@ class _Drawing(NamedTuple):
     def _write(self, graph: Graph, file: Path, sources: tuple[str, ...]) -> None:
         view, author = self._split()
         said = collect_annotations(graph, author, sources if file.suffix in DRAWN else ())
-        recordings = read_recordings(graph, named_files(self._recording_files()))
+        recordings = read_recordings(graph, list_named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
         )
@@ -121,7 +121,7 @@ class _Drawing(NamedTuple):
 
     def _split(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the options of the view, and those that annotate nodes."""
-        author = {name: text for name, text in self.given.items() if name in option_names(Author)}
+        author = {name: text for name, text in self.given.items() if name in list_options(Author)}
         others = {*author, "recording"}
         return {name: text for name, text in self.given.items() if name not in others}, author
 
@@ -130,5 +130,5 @@ class _Drawing(NamedTuple):
         return None if given is None else parse_option("recording", given)
 
 
-def _file_name(output: Path) -> str:
+def _make_file_name(output: Path) -> str:
     return "picture.svg" if output == STDIO else output.name

@@ -9,7 +9,7 @@ import click
 
 from modeldiagrams.engine.once import Mode
 from modeldiagrams.options.options import Call, Limits
-from modeldiagrams.options.parsing import option_help, option_names
+from modeldiagrams.options.parsing import collect_help, list_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,11 +30,11 @@ def option_flags(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]
     """Add flags with the names and help of a diagram's options."""
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
-        for name in reversed(option_names(*groups)):
-            if name == "model":
+        for name in reversed(list_options(*groups)):
+            if name in {"model", "mode"}:  # `--mode` has choices
                 continue
             flag = f"--{name.replace('_', '-')}"
-            command = click.option(flag, name, metavar="YAML", help=option_help()[name])(command)
+            command = click.option(flag, name, metavar="YAML", help=collect_help()[name])(command)
         return command
 
     return add

@@ -11,7 +11,7 @@ import click
 from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.terminal import echo, report_errors, show_progress
 from modeldiagrams.cli.tracing import trace_model
-from modeldiagrams.engine.recorded_modules import recorded_modules
+from modeldiagrams.engine.recorded_modules import match_modules
 from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def watch_command(
 
 
 def _load_or_trace(recording: Path, model: str | None, inputs: str | None) -> Graph:
-    modules = recorded_modules(recording)  # also checks the file, before a trace takes its time
+    modules = match_modules(recording)  # also checks the file, before a trace takes its time
     if model is None:
         return modules
     if is_graph_file(model):

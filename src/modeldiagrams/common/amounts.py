@@ -9,26 +9,26 @@ __all__ = ["format_bytes", "format_count", "format_flops", "format_time"]
 
 def format_count(number: int) -> str:
     """Format a number of parameters: ``1.2B``."""
-    digits, unit = _scaled(number, ("", "K", "M", "B", "T"))
+    digits, unit = _scale(number, ("", "K", "M", "B", "T"))
     return f"{digits}{unit}"
 
 
 def format_flops(number: int) -> str:
     """Format a number of floating-point operations: ``4.09 G``."""
-    return " ".join(_scaled(number, ("", "k", "M", "G", "T", "P"))).rstrip()
+    return " ".join(_scale(number, ("", "k", "M", "G", "T", "P"))).rstrip()
 
 
 def format_bytes(number: int) -> str:
     """Format an amount of memory: ``1.5 MiB``."""
-    return " ".join(_scaled(number, ("B", "KiB", "MiB", "GiB", "TiB"), 1024))
+    return " ".join(_scale(number, ("B", "KiB", "MiB", "GiB", "TiB"), 1024))
 
 
 def format_time(nanoseconds: int) -> str:
     """Format a duration: ``4.09 ms``."""
-    return " ".join(_scaled(nanoseconds, ("ns", "µs", "ms", "s")))
+    return " ".join(_scale(nanoseconds, ("ns", "µs", "ms", "s")))
 
 
-def _scaled(number: float, units: tuple[str, ...], step: int = 1000) -> tuple[str, str]:
+def _scale(number: float, units: tuple[str, ...], step: int = 1000) -> tuple[str, str]:
     at = 0
     while number >= step - 0.5 and at + 1 < len(units):  # 999,500 is 1M, not 1000K
         number /= step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["bases_of", "full_name", "module_of", "name_of", "qualified_name", "readable_name"]
+__all__ = ["find_module", "get_full_name", "get_qualified_name", "list_bases", "name_of", "readable_name"]
 
 _MODULE: Any = vars(type)["__module__"]
 _NAME: Any = vars(type)["__name__"]
@@ -12,7 +12,7 @@ _QUALNAME: Any = vars(type)["__qualname__"]
 _MRO: Any = vars(type)["__mro__"]
 
 
-def module_of(class_: type) -> str:
+def find_module(class_: type) -> str:
     """Return the name of the Python module that defines a class; empty if ``__module__`` is not a string."""
     name = _MODULE.__get__(class_)
     return name if isinstance(name, str) else ""
@@ -23,24 +23,24 @@ def name_of(class_: type) -> str:
     return str(_NAME.__get__(class_))
 
 
-def qualified_name(class_: type) -> str:
+def get_qualified_name(class_: type) -> str:
     """Return ``__qualname__``, unless the class was renamed, as `torch.fx` renames its own after the traced class."""
     name, qualified = name_of(class_), str(_QUALNAME.__get__(class_))
     return qualified if qualified.rpartition(".")[2] == name else name
 
 
 def readable_name(qualified: str) -> str:
-    """A qualified name without the function that defines the class: ``make.<locals>.Net`` → ``Net``."""
+    """Remove the function that defines a class from its qualified name: ``make.<locals>.Net`` → ``Net``."""
     return qualified.rpartition("<locals>.")[2]
 
 
-def full_name(class_: type) -> str:
+def get_full_name(class_: type) -> str:
     """Return the name with its module: ``mypkg.models.Net``."""
-    module = module_of(class_)
-    return f"{module}.{qualified_name(class_)}" if module else qualified_name(class_)
+    module = find_module(class_)
+    return f"{module}.{get_qualified_name(class_)}" if module else get_qualified_name(class_)
 
 
-def bases_of(class_: type) -> tuple[type, ...]:
+def list_bases(class_: type) -> tuple[type, ...]:
     """Return ``__mro__``: the class and all its bases."""
     found: tuple[type, ...] = _MRO.__get__(class_)
     return found

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import is_library
-from modeldiagrams.common.version import own_version
+from modeldiagrams.common.version import read_version
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-__all__ = ["distributions_of", "has_torch", "importable_names_digest", "made_with", "versions"]
+__all__ = ["digest_importable_names", "has_torch", "list_distributions", "list_versions", "made_with"]
 
 _PACKAGE = Path(__file__).parents[1]
 _IMPORTED = frozenset({".py", ".so", ".pyd", ".pth", ".dist-info", ".egg-info"})
@@ -42,31 +42,31 @@ def made_with(libraries: Iterable[str] = (), python: str | None = None) -> tuple
     Returns:
         A digest of our own code, and the versions of this package, Python, torch and the libraries.
     """
-    found = versions(["torch", *sorted(libraries)], python)
-    return (_own_code(), own_version(), *python_version_tuple()[:2], *found.values())
+    found = list_versions(["torch", *sorted(libraries)], python)
+    return (_digest_own_code(), read_version(), *python_version_tuple()[:2], *found.values())
 
 
-def versions(distributions: Iterable[str], python: str | None = None) -> dict[str, str]:
+def list_versions(distributions: Iterable[str], python: str | None = None) -> dict[str, str]:
     """Return the version of each distribution; empty if it is not installed."""
     path = tuple(_search_path(python))
-    return {name: _version(name, path) for name in distributions}
+    return {name: _get_version(name, path) for name in distributions}
 
 
 def has_torch() -> bool:
     """Whether torch is installed here."""
-    return bool(versions(["torch"])["torch"])
+    return bool(list_versions(["torch"])["torch"])
 
 
-def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
+def list_distributions(packages: Collection[str]) -> tuple[str, ...]:
     """Return the names of the distributions that contain some packages: `sklearn` belongs to `scikit-learn`.
 
     This reads the file lists of everything installed, so only the worker calls it.
     """
-    found = (item for folder in sys.path for item in _list_distributions(folder, _modified(folder)))
+    found = (item for folder in sys.path for item in _list_distributions(folder, _get_modified(folder)))
     return tuple(sorted({item.name for item, content in found if not content.isdisjoint(packages)}))
 
 
-def importable_names_digest(folders: Iterable[Path], python: str | None = None) -> str:
+def digest_importable_names(folders: Iterable[Path], python: str | None = None) -> str:
     """Return a digest of all importable names, which changes when a module is added.
 
     Args:
@@ -80,7 +80,7 @@ def importable_names_digest(folders: Iterable[Path], python: str | None = None) 
 
 def _list_names(folder: Path) -> Sequence[str]:
     if is_library(str(folder)):
-        return _list_installed_names(folder, _modified(str(folder)))
+        return _list_installed_names(folder, _get_modified(str(folder)))
     return _list_modules(folder)
 
 
@@ -118,12 +118,12 @@ def _has_modules(package: Path) -> bool:
 
 
 @functools.cache
-def _own_code() -> str:
-    files = sorted(file for part in _TRACER_CODE for file in _files_below(_PACKAGE / part))
-    return digest(*itertools.chain.from_iterable((name.encode(), _content(file)) for name, file in files))
+def _digest_own_code() -> str:
+    files = sorted(file for part in _TRACER_CODE for file in _list_files(_PACKAGE / part))
+    return digest(*itertools.chain.from_iterable((name.encode(), _digest_content(file)) for name, file in files))
 
 
-def _files_below(path: Path) -> Iterator[tuple[str, str]]:
+def _list_files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield relative name and path of each code file; without `Path` objects, because every build calls this."""
     folders = [(str(path.parent), [], [path.name])] if path.is_file() else os.walk(path)
     for folder, _, names in folders:
@@ -132,13 +132,13 @@ def _files_below(path: Path) -> Iterator[tuple[str, str]]:
         yield from ((file[start:].replace(os.sep, "/"), file) for file in files)
 
 
-def _content(file: str) -> bytes:
+def _digest_content(file: str) -> bytes:
     with open(file, "rb") as opened:  # noqa: PTH123 - as above
         return opened.read()
 
 
 @functools.cache
-def _version(distribution: str, path: tuple[str, ...]) -> str:
+def _get_version(distribution: str, path: tuple[str, ...]) -> str:
     found = metadata.distributions(name=distribution, path=list(path))
     return next(map(_read_version, found), "")
 
@@ -149,7 +149,7 @@ def _read_version(item: metadata.Distribution) -> str:
     return found[1] if found else item.version
 
 
-def _modified(folder: str) -> int | None:
+def _get_modified(folder: str) -> int | None:
     """Return the modification time, which changes when something is installed there."""
     try:
         return Path(folder).stat().st_mtime_ns

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["digest", "file_digest", "write_atomically"]
+__all__ = ["digest", "digest_file", "write_atomically"]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -46,16 +46,16 @@ def digest(*parts: bytes, size: int = 16) -> str:
     return found.hexdigest()
 
 
-def file_digest(path: Path) -> str:
+def digest_file(path: Path) -> str:
     """Hash a file's content, which is read again only if its modification time or size has changed.
 
     Raises:
         OSError: if the file can't be read.
     """
     status = path.stat()
-    return _content_digest(path, status.st_mtime_ns, status.st_size)
+    return _digest_content(path, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=4096)
-def _content_digest(path: Path, modified: int, size: int) -> str:  # noqa: ARG001  (parts of the cache's key)
+def _digest_content(path: Path, modified: int, size: int) -> str:  # noqa: ARG001  (parts of the cache's key)
     return digest(path.read_bytes())

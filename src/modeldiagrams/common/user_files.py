@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["is_library", "is_model_code", "is_ours", "is_user_file", "library_folders", "relative_file", "src_folders"]
+__all__ = ["is_library", "is_model_code", "is_ours", "is_user_file", "list_library_folders", "list_src", "shorten_path"]
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 """The names of folders of installed packages; an environment may also use those of the system and the user."""
@@ -23,7 +23,7 @@ _ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
 """The archive that may contain Python's own modules."""
 
 
-def src_folders(folders: Sequence[Path]) -> list[Path]:
+def list_src(folders: Sequence[Path]) -> list[Path]:
     """Return the ``src`` folders in folders, unless they are packages themselves."""
     found = [folder / "src" for folder in folders]
     return [folder for folder in found if folder.is_dir() and not (folder / "__init__.py").exists()]
@@ -39,9 +39,9 @@ def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
 
     Args:
         file: The path.
-        folders: The `library_folders` of the process that ran the file, if it was another one.
+        folders: The `list_library_folders` of the process that ran the file, if it was another one.
     """
-    return _is_library(file, library_folders() if folders is None else tuple(folders))
+    return _is_library(file, list_library_folders() if folders is None else tuple(folders))
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -67,17 +67,17 @@ def is_model_code(file: str) -> bool:
 
     Code of PyTorch, Python and this package, and generated code, doesn't count.
     """
-    if file.startswith("<") or _is_within(file, _tool_folders()):
+    if file.startswith("<") or _is_within(file, _list_tool_folders()):
         return False
-    return _has_part(file, _INSTALLED) or not (_has_part(file, {_ZIP}) or _is_within(file, _python_folders()))
+    return _has_part(file, _INSTALLED) or not (_has_part(file, {_ZIP}) or _is_within(file, _list_python_folders()))
 
 
-def library_folders() -> tuple[str, ...]:
+def list_library_folders() -> tuple[str, ...]:
     """Return the folders of Python, PyTorch and this package; installed packages are recognised by folder names."""
-    return (*_python_folders(), *_tool_folders())
+    return (*_list_python_folders(), *_list_tool_folders())
 
 
-def relative_file(file: str, module: str | None = None, roots: Iterable[str] = ()) -> str:
+def shorten_path(file: str, module: str | None = None, roots: Iterable[str] = ()) -> str:
     """Return a file's path relative to its import root, so that messages and graphs don't show a machine's folders.
 
     Args:
@@ -99,11 +99,11 @@ def relative_file(file: str, module: str | None = None, roots: Iterable[str] = (
 
 
 @functools.cache
-def _python_folders() -> tuple[str, ...]:
+def _list_python_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys((sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))))
 
 
-def _tool_folders() -> tuple[str, ...]:
+def _list_tool_folders() -> tuple[str, ...]:
     """Return the folders of this package and of PyTorch, if loaded, because it may be a checkout."""
     torch = getattr(sys.modules.get("torch"), "__file__", None)
     return (_PACKAGE, _folder(torch)) if torch else (_PACKAGE,)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from importlib import metadata
 
-__all__ = ["own_version"]
+__all__ = ["read_version"]
 
 
 @functools.cache
-def own_version() -> str:
+def read_version() -> str:
     """Return the installed version."""
     try:
         return metadata.version("modeldiagrams")

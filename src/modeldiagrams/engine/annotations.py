@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from modeldiagrams.engine.diagram import with_problem
+from modeldiagrams.engine.diagram import add_problem
 from modeldiagrams.engine.embedding import embedded
 from modeldiagrams.overlay.comments import add_cues, read_cues
 from modeldiagrams.overlay.resolve import resolve
-from modeldiagrams.worker.dependencies import dependencies
+from modeldiagrams.worker.dependencies import find_dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["Annotations", "annotated", "annotations_of", "sources_of"]
+__all__ = ["Annotations", "annotate_diagram", "annotations_of", "list_sources"]
 
 
 class Annotations(NamedTuple):
@@ -52,7 +52,7 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str]
     return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources)
 
 
-def annotated(diagram: Diagram, folder: Path) -> Diagram:
+def annotate_diagram(diagram: Diagram, folder: Path) -> Diagram:
     """Add an overlay to a diagram if it has annotations, and their problems.
 
     Args:
@@ -66,13 +66,13 @@ def annotated(diagram: Diagram, folder: Path) -> Diagram:
     sources = tuple(dict.fromkeys([*diagram.sources, *found.sources]))
     diagram = msgspec.structs.replace(diagram, overlay=found.overlay, sources=sources)
     for problem in found.problems:
-        diagram = with_problem(diagram, problem)
+        diagram = add_problem(diagram, problem)
     return diagram
 
 
-def sources_of(model: Any) -> tuple[str, ...]:
+def list_sources(model: Any) -> tuple[str, ...]:
     """Return the absolute paths of the user's files that define a model in this process: its classes or function."""
     modules = getattr(model, "modules", None)
     classes = {type(module) for module in modules()} if callable(modules) else set[type]()
     name = f"{getattr(model, '__module__', '')}.{getattr(model, '__qualname__', '')}"
-    return dependencies(classes, [name], ())
+    return find_dependencies(classes, [name], ())

@@ -12,18 +12,18 @@ from typing import Self
 import msgspec
 
 from modeldiagrams.common.environment import has_torch
-from modeldiagrams.engine.annotations import annotated
-from modeldiagrams.engine.cache import Cache, cached_picture, picture_file_key, picture_key
-from modeldiagrams.engine.compare.check import Check, changes_since
+from modeldiagrams.engine.annotations import annotate_diagram
+from modeldiagrams.engine.cache import Cache, draw_cached, make_file_key, make_view_key
+from modeldiagrams.engine.compare.check import Check, compare_with
 from modeldiagrams.engine.compare.difference import difference_by
-from modeldiagrams.engine.compare.history import History, committed_graph, history_of
-from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
-from modeldiagrams.engine.compare.versions import side_of
-from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, with_problem
-from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.compare.history import History, find_history, read_committed_graph
+from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
+from modeldiagrams.engine.compare.versions import find_side
+from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, add_problem
+from modeldiagrams.engine.ids import make_diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
-from modeldiagrams.engine.problems import naming
-from modeldiagrams.engine.recordings import recorded
+from modeldiagrams.engine.problems import name_file
+from modeldiagrams.engine.recordings import add_recordings
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
@@ -102,19 +102,19 @@ class DiagramBuilder:
         """
         self._thread.output = ""
         written = options.written
-        name = _snapshot_name(options)
+        name = _name_snapshot(options)
         snapshot = "" if is_graph_file(options.call.model) else name
-        diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
+        diagram = Diagram(id=make_diagram_id(written), options=options, snapshot=snapshot)
         try:
             if options.compare.before is not None:
                 return self._compare(diagram, options.compare.before, name)
             loaded = self._load(options, name, accepted)
             if isinstance(loaded, Refused):
-                problem = naming(options.call.model, loaded.problem)
+                problem = name_file(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
             diagram = msgspec.structs.replace(
                 diagram,
-                id=diagram_id(written.called(loaded.name), has_case_variant=loaded.has_case_variant),
+                id=make_diagram_id(written.called(loaded.name), has_case_variant=loaded.has_case_variant),
                 graph=loaded.graph,
                 sources=loaded.sources,
                 libraries=loaded.libraries,
@@ -122,14 +122,14 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = recorded(annotated(diagram, self.folder), self.folder, self._store)
+            diagram = add_recordings(annotate_diagram(diagram, self.folder), self.folder, self._store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
-            return with_problem(diagram, error)
+            return add_problem(diagram, error)
         groups = diagram.overlay.group_names if diagram.overlay else ()
         wrong = find_unmatched(loaded.graph, options.view, groups)
-        return with_problem(diagram, wrong.error(loaded.graph)) if wrong else diagram
+        return add_problem(diagram, wrong.error(loaded.graph)) if wrong else diagram
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` doesn't wait for each."""
@@ -145,9 +145,9 @@ class DiagramBuilder:
             WorkerError: if the drawing process died or took too long.
         """
         content = serialize(graph)
-        key = picture_file_key(content, view, form, theme, beside)
+        key = make_file_key(content, view, form, theme, beside)
         draw = self._session.drawer.render_file
-        return cached_picture(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
+        return draw_cached(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
 
     def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
         """Return the data of a diagram for pages from the cache, or make it; see `html.fragment.build_data_script`."""
@@ -182,11 +182,11 @@ class DiagramBuilder:
         self.close()
 
     def changes_since(self, version: str) -> Check:
-        """Compare all snapshots with those of another version, see `changes_since` of `engine.compare.check`."""
-        return changes_since(version, self._snapshot_folder(), self._session.drawer.difference)
+        """Compare all snapshots with those of another version, see `compare_with` of `engine.compare.check`."""
+        return compare_with(version, self._snapshot_folder(), self._session.drawer.difference)
 
     def history(self, model: str, since: str | None) -> History:
-        """Describe a model in all releases, see `history_of`.
+        """Describe a model in all releases, see `find_history`.
 
         Args:
             model: The model with a snapshot, or a graph file.
@@ -195,13 +195,13 @@ class DiagramBuilder:
         Raises:
             ModelDiagramsError: if there is no graph to read.
         """
-        file = self.folder / model if is_graph_file(model) else committed_graph(model, self._snapshot_folder())
-        return history_of(file, since, self._session.drawer.difference)
+        file = self.folder / model if is_graph_file(model) else read_committed_graph(model, self._snapshot_folder())
+        return find_history(file, since, self._session.drawer.difference)
 
     def note_left_out(self, options: Options) -> None:
         """Report that no page shows this model after all, so that its snapshot is not missing."""
         if self._snapshots:
-            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(options)).absolute())
+            self._snapshots.note_left_out(self._snapshots.path(_name_snapshot(options)).absolute())
 
     def _snapshot_folder(self) -> Path:
         """Return the folder of snapshots."""
@@ -233,7 +233,7 @@ class DiagramBuilder:
             )
             picture = self._draw(after.content, options, found.earlier) if found.has_picture else None
         except ModelDiagramsError as error:
-            return with_problem(diagram, error)
+            return add_problem(diagram, error)
         return msgspec.structs.replace(diagram, comparison=found, picture=picture)
 
     def _load_version(self, option: str, version: str | None, options: Options, name: str) -> LoadedGraph | Refused:
@@ -242,10 +242,10 @@ class DiagramBuilder:
             return self._load(options, name)
         try:
             snapshot = self._snapshots.path(name) if self._snapshots else None
-            if not (side := side_of(version, options.call.model, snapshot, self.folder)):
+            if not (side := find_side(version, options.call.model, snapshot, self.folder)):
                 other = options.called(version)
-                return self._load(other, _snapshot_name(other))  # another model with its own snapshot
-            graph = graph_of(side, no_model, self.folder)
+                return self._load(other, _name_snapshot(other))  # another model with its own snapshot
+            graph = graph_of(side, refuse_model, self.folder)
         except ModelDiagramsError as error:
             raise OptionError(option, relative(error, self.folder)) from error
         file = self.folder / side
@@ -296,11 +296,11 @@ class DiagramBuilder:
 
     def _draw(self, content: bytes, options: Options, beside: Beside | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
-        key = picture_key(content, options.view, beside)
+        key = make_view_key(content, options.view, beside)
         draw = self._session.drawer.render
-        return cached_picture(self._cache, key, Picture, lambda: draw(content, options.view, beside))
+        return draw_cached(self._cache, key, Picture, lambda: draw(content, options.view, beside))
 
 
-def _snapshot_name(options: Options) -> str:
+def _name_snapshot(options: Options) -> str:
     """Return the name of a snapshot, which different diagrams of the same graph share."""
-    return diagram_id(Options(call=options.written.call))
+    return make_diagram_id(Options(call=options.written.call))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.common.environment import made_with, versions
+from modeldiagrams.common.environment import list_versions, made_with
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.loaded import LoadedGraph
-from modeldiagrams.engine.sources import are_unchanged, source_digests
+from modeldiagrams.engine.sources import are_unchanged, digest_sources
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.ir.structure import holds_less
-from modeldiagrams.render.draw import viewer_digest
-from modeldiagrams.render.flat import flat_digest
+from modeldiagrams.render.draw import digest_viewer
+from modeldiagrams.render.flat import digest_flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from modeldiagrams.render.picture_file import FileForm, PictureFile
     from modeldiagrams.worker import Traced
 
-__all__ = ["Cache", "cached_picture", "graph_key", "picture_file_key", "picture_key"]
+__all__ = ["Cache", "draw_cached", "make_file_key", "make_graph_key", "make_view_key"]
 
 T = TypeVar("T")
 _Drawn = TypeVar("_Drawn", "Picture", "PictureFile")
@@ -106,7 +106,7 @@ class Cache:
         """Store a graph, unless there is a valid one that is more complete.
 
         Args:
-            key: The digest of its inputs, see `graph_key`.
+            key: The digest of its inputs, see `make_graph_key`.
             traced: The graph, its sources and libraries.
             python: The interpreter that traced it; None for the current one.
             other_keys: The keys of the model's other names.
@@ -114,8 +114,8 @@ class Cache:
         if (kept := self.graph(key)) and holds_less(deserialize(traced.graph), kept.graph):
             return
         entry = _GraphEntry(
-            sources=source_digests(traced.sources),
-            libraries=versions(traced.libraries, python),
+            sources=digest_sources(traced.sources),
+            libraries=list_versions(traced.libraries, python),
             python=python,
             names=traced.names,
             name=traced.name,
@@ -145,7 +145,7 @@ class Cache:
         self._store.write(f"{key}.picture", picture)
 
 
-def cached_picture(cache: Cache | None, key: str, kind: type[_Drawn], draw: Callable[[], _Drawn]) -> _Drawn:
+def draw_cached(cache: Cache | None, key: str, kind: type[_Drawn], draw: Callable[[], _Drawn]) -> _Drawn:
     """Take a picture from the cache, or draw and store it."""
     picture = cache.picture(key, kind) if cache else None
     if picture is None:
@@ -155,7 +155,7 @@ def cached_picture(cache: Cache | None, key: str, kind: type[_Drawn], draw: Call
     return picture
 
 
-def graph_key(options: Options, folder: Path) -> str:
+def make_graph_key(options: Options, folder: Path) -> str:
     """Compute the digest of a trace's inputs, except sources and libraries.
 
     Args:
@@ -167,16 +167,16 @@ def graph_key(options: Options, folder: Path) -> str:
     return digest(msgspec.msgpack.encode(made_from))
 
 
-def picture_key(content: bytes, view: View, beside: Beside | None = None) -> str:
+def make_view_key(content: bytes, view: View, beside: Beside | None = None) -> str:
     """Compute the digest of a picture's inputs: a graph's JSON text, the view, and the viewer itself."""
     more = [msgspec.json.encode(beside)] if beside else []
-    return digest(content, msgspec.json.encode(view), viewer_digest().encode(), *more)
+    return digest(content, msgspec.json.encode(view), digest_viewer().encode(), *more)
 
 
-def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme, beside: Beside | None = None) -> str:
+def make_file_key(content: bytes, view: View, form: FileForm, theme: Theme, beside: Beside | None = None) -> str:
     """Compute the digest of a picture file's inputs, which include its format and the code for flat pictures."""
-    return digest(picture_key(content, view, beside).encode(), form.encode(), theme.encode(), flat_digest().encode())
+    return digest(make_view_key(content, view, beside).encode(), form.encode(), theme.encode(), digest_flat().encode())
 
 
 def _is_valid(entry: _GraphEntry) -> bool:
-    return versions(entry.libraries, entry.python) == entry.libraries and are_unchanged(entry.sources)
+    return list_versions(entry.libraries, entry.python) == entry.libraries and are_unchanged(entry.sources)

@@ -3,7 +3,7 @@
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference
-from modeldiagrams.engine.problems import naming
+from modeldiagrams.engine.problems import name_file
 from modeldiagrams.errors import CommentError, GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
@@ -13,7 +13,7 @@ from modeldiagrams.render.draw import Authored, Beside, Earlier, Picture
 from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
-__all__ = ["Comparison", "Diagram", "Kind", "Problem", "with_problem"]
+__all__ = ["Comparison", "Diagram", "Kind", "Problem", "add_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {
     CommentError: "comment",
@@ -109,17 +109,17 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.problem and self.problem.kind in _FOR_AUTHORS else self.problem
 
 
-def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
+def add_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
     """Add an error of options, drawing or comparing to a diagram as its problem."""
     kind: Kind = _KINDS.get(type(error), "worker")
     problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
-    problem = naming(diagram.options.call.model, problem)
+    problem = name_file(diagram.options.call.model, problem)
     if diagram.problem:  # what the model raised comes first
-        problem = _joined(diagram.problem, problem, str(error))
+        problem = _join(diagram.problem, problem, str(error))
     return msgspec.structs.replace(diagram, problem=problem)
 
 
-def _joined(first: Problem, second: Problem, text: str) -> Problem:
+def _join(first: Problem, second: Problem, text: str) -> Problem:
     """Join two problems; readers only see the one that isn't just for authors."""
     if (first.kind in _FOR_AUTHORS) == (second.kind in _FOR_AUTHORS):
         return msgspec.structs.replace(first, message=f"{first.message}\n{text}")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from modeldiagrams.common.environment import importable_names_digest
-from modeldiagrams.engine.sources import are_unchanged, source_digests
+from modeldiagrams.common.environment import digest_importable_names
+from modeldiagrams.engine.sources import are_unchanged, digest_sources
 from modeldiagrams.engine.store import Store
 from modeldiagrams.worker import Refused, Traced
 
@@ -43,11 +43,11 @@ class FailureMemory:
 
     def recall(self, key: str) -> Traced | Refused | None:
         """Return the worker's answer if another try would give the same."""
-        return self._recalled(key, _importable)
+        return self._recalled(key, _digest_importable)
 
     def failing(self, keys: Iterable[str]) -> frozenset[str]:
         """Return the keys of failures that would recur, checking folders only once."""
-        look = functools.cache(_importable)
+        look = functools.cache(_digest_importable)
         return frozenset(key for key in keys if self._recalled(key, look))
 
     def _recalled(self, key: str, look: Callable[[tuple[str, ...], str | None], str]) -> Traced | Refused | None:
@@ -68,10 +68,10 @@ class FailureMemory:
         looked_in = list(dict.fromkeys([*folders, *(Path(file).parent for file in answer.sources)]))
         failure = _Failure(
             answer=answer,
-            sources=source_digests(answer.sources),
+            sources=digest_sources(answer.sources),
             folders=tuple(map(str, looked_in)),
             python=python,
-            importable=importable_names_digest(looked_in, python),
+            importable=digest_importable_names(looked_in, python),
         )
         if self._store:
             self._store.write(f"{key}.failure", failure)
@@ -79,5 +79,5 @@ class FailureMemory:
             self._failures[key] = failure
 
 
-def _importable(folders: tuple[str, ...], python: str | None) -> str:
-    return importable_names_digest(map(Path, folders), python)
+def _digest_importable(folders: tuple[str, ...], python: str | None) -> str:
+    return digest_importable_names(map(Path, folders), python)

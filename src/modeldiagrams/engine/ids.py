@@ -7,12 +7,12 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.options.options import Options, is_graph_file
 
-__all__ = ["diagram_id", "distinct"]
+__all__ = ["make_diagram_id", "make_distinct"]
 
 _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 
 
-def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
+def make_diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """Make a stable name for a diagram's files.
 
     It is the model's path. A digest follows if other options affect the content, or if the path is not written like a
@@ -37,9 +37,9 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)
     if len(written) == 1 and name == path and is_usual and not has_case_variant:
         return name
-    return distinct(name, repr(written))
+    return make_distinct(name, repr(written))
 
 
-def distinct(name: str, content: str) -> str:
+def make_distinct(name: str, content: str) -> str:
     """Add a digest of the content to a name."""
     return f"{name}-{digest(content.encode(), size=4)}"

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import msgspec
 
-from modeldiagrams.engine.problems import forward_problem
+from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.worker import Problem, Refused, Traced
 
-__all__ = ["LoadedGraph", "loaded_from", "read_graph_file"]
+__all__ = ["LoadedGraph", "load_graph", "read_graph_file"]
 
 
 class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys([self.name, *reversed(self.names.get(class_, ())), class_]))
 
 
-def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
+def load_graph(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
     """Load a graph from a worker's answer."""
     if isinstance(answer, Refused):
         return answer
@@ -49,7 +49,7 @@ def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
         names=answer.names,
         name=answer.name,
         has_case_variant=answer.has_case_variant,
-        problem=forward_problem(model, graph),
+        problem=make_forward_problem(model, graph),
         may_differ=answer.may_differ,
     )
 
@@ -60,7 +60,7 @@ def read_graph_file(path: Path, name: str) -> LoadedGraph | Refused:
         content = path.read_bytes()
         graph = deserialize(content)
         sources = (str(path),)
-        return LoadedGraph(graph=graph, content=content, sources=sources, problem=forward_problem(name, graph))
+        return LoadedGraph(graph=graph, content=content, sources=sources, problem=make_forward_problem(name, graph))
     except OSError as error:
         problem = f"expected a readable graph file: {error.strerror or error}"
     except GraphError as error:

@@ -47,15 +47,16 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     Raises:
         OptionError: if times are to be measured in a mode in which no op runs for real.
     """
+    mode = (options.call.mode or mode) if mode == "auto" else mode
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
-        answer = worker.trace(_completed(options), folders, mode)
+        answer = worker.trace(_complete(options), folders, mode)
     if isinstance(answer, Refused):
         return answer.problem
     return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
 
 
-def _completed(options: Options) -> Options:
-    """With what was recorded in the current project of the model."""
+def _complete(options: Options) -> Options:
+    """Complete options with the model's recorded call in the current project."""
     return msgspec.structs.replace(options, call=with_recorded(options.call, calls_file(Path.cwd())))

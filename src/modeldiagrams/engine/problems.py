@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.engine.input_hints import input_hint
+from modeldiagrams.engine.input_hints import find_input_hint
 from modeldiagrams.ir.graph import OWN_FAILURE
 from modeldiagrams.ir.text import readable
 from modeldiagrams.worker import Problem
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Problem", "folded", "forward_problem", "in_words", "naming"]
+__all__ = ["Problem", "fold_lines", "format_problem", "make_forward_problem", "name_file"]
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
@@ -29,25 +29,25 @@ _OVERLOADS = re.compile(r"(invalid combination of arguments - got .*?), but expe
 """PyTorch's list of overloads; the call itself is more helpful to authors."""
 
 
-def in_words(problem: Problem) -> str:
+def format_problem(problem: Problem) -> str:
     """Describe a problem for a log or terminal: what happened, and where in user code; keeps the last lines."""
     message = readable(problem.message.strip())
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[: _LONGEST_MESSAGE - 1]}…"
     room = _LONGEST_TEXT - len(message) - len(problem.remark)
-    frames = _last_that_fit(folded(problem.frames), room)
-    printed = _last_that_fit(problem.printed, room - sum(map(len, frames)))
+    frames = _take_last(fold_lines(problem.frames), room)
+    printed = _take_last(problem.printed, room - sum(map(len, frames)))
     lines = [message, *frames, *(["its last output:"] if printed else []), *printed, problem.remark]
     return "\n  ".join(line for text in lines for line in text.splitlines())
 
 
-def folded(frames: Sequence[str]) -> list[str]:
+def fold_lines(frames: Sequence[str]) -> list[str]:
     """Fold consecutive equal frames into one with their number: an endless recursion has a thousand."""
     runs = [(frame, len([*equal])) for frame, equal in itertools.groupby(frames)]
     return [f"{frame} (×{times})" if times > 1 else frame for frame, times in runs]
 
 
-def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
+def _take_last(texts: Sequence[str], room: int) -> list[str]:
     """Return as many lines from the end as fit."""
     lines = [*map(readable, texts)]
     lengths = itertools.accumulate(len(line) for line in reversed(lines))
@@ -55,7 +55,7 @@ def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
     return lines[len(lines) - count :]
 
 
-def forward_problem(model: str, graph: Graph) -> Problem | None:
+def make_forward_problem(model: str, graph: Graph) -> Problem | None:
     """Return the problem of a graph: its model raised, or no inputs were found."""
     error = graph.status.error
     if graph.status.state == "hierarchy" and graph.status.notes:
@@ -66,11 +66,11 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
         return Problem(kind="worker", message=f"{model}: {OWN_FAILURE} {error.message}")
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
     said = _OVERLOADS.sub(r"\1", error.message).removesuffix(".")
-    message = f"the forward pass of {model} raised {error.type}: {said}".removesuffix(": ") + input_hint(graph)
+    message = f"the forward pass of {model} raised {error.type}: {said}".removesuffix(": ") + find_input_hint(graph)
     return Problem(kind="forward", message=message, frames=frames)
 
 
-def naming(model: str, problem: Problem) -> Problem:
+def name_file(model: str, problem: Problem) -> Problem:
     """Name the model in a problem's message, unless it is about an option or comment."""
     if problem.kind in {"option", "comment"} or model in problem.message:
         return problem

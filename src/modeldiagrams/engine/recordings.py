@@ -11,7 +11,7 @@ import msgspec
 
 from modeldiagrams import watching
 from modeldiagrams.common.files import digest
-from modeldiagrams.engine.diagram import with_problem
+from modeldiagrams.engine.diagram import add_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
 from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.watching.growing import GrowingRecording
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.store import Store
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["LiveRecording", "PageRecording", "named_files", "read_recordings", "recorded", "recording_schema"]
+__all__ = ["LiveRecording", "PageRecording", "add_recordings", "build_schema", "list_named_files", "read_recordings"]
 
 _NAMED = 5
 """The maximum number of ids of each side in a message."""
 
 
-def recorded(diagram: Diagram, folder: Path, store: Store | None) -> Diagram:
+def add_recordings(diagram: Diagram, folder: Path, store: Store | None) -> Diagram:
     """Add the recordings named in the options to a diagram, or a problem with them."""
     names = diagram.options.figure.recording
     graph = diagram.graph
@@ -49,11 +49,11 @@ def recorded(diagram: Diagram, folder: Path, store: Store | None) -> Diagram:
     try:
         found = read_recordings(graph, dict(zip(names, files, strict=True)), store)
     except ModelDiagramsError as error:
-        return with_problem(diagram, OptionError("recording", str(error)))
+        return add_problem(diagram, OptionError("recording", str(error)))
     return msgspec.structs.replace(diagram, recordings=found)
 
 
-def named_files(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> dict[str, Path]:
+def list_named_files(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> dict[str, Path]:
     """Return one or several files by name."""
     if given is None:
         return {}
@@ -72,17 +72,17 @@ def read_recordings(graph: Graph, files: dict[str, Path], store: Store | None = 
     Raises:
         RecordingError: if a file is not a recording of this model.
     """
-    return tuple(_reduced(graph, name, file, store) for name, file in files.items())
+    return tuple(_reduce(graph, name, file, store) for name, file in files.items())
 
 
-def recording_schema() -> dict[str, Any]:
+def build_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a recording in a page."""
     return make_schema(PageRecording, f"modeldiagrams recording in a page, format version {VERSION}")
 
 
-def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:
+def _reduce(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:
     nodes = [node.id for node in graph.nodes]
-    key = _key(file, nodes) if store else None
+    key = _make_key(file, nodes) if store else None
     page = store.read(f"{key}.recording", PageRecording) if store and key else None
     if page is None:
         _, page = LiveRecording(graph, file, name).read()
@@ -115,16 +115,16 @@ class LiveRecording:
         return self._growing.position, page
 
 
-def _key(file: Path, nodes: Sequence[str]) -> str | None:
+def _make_key(file: Path, nodes: Sequence[str]) -> str | None:
     """Compute the digest of a reduced recording's inputs; None if the file can't be read."""
     try:
-        return digest(file.read_bytes(), file.name.encode(), msgspec.json.encode(nodes), _own_code())
+        return digest(file.read_bytes(), file.name.encode(), msgspec.json.encode(nodes), _digest_own_code())
     except OSError:
         return None
 
 
 @cache
-def _own_code() -> bytes:
+def _digest_own_code() -> bytes:
     """Compute a digest of the code that reduces recordings, which may change without a new version."""
     files = sorted(Path(watching.__file__).parent.rglob("*.py"))
     return digest(*(file.read_bytes() for file in files)).encode()
@@ -136,11 +136,11 @@ def _check_model(graph: Graph, name: str, page: PageRecording) -> None:
         return
     own = [node.id for node in graph.nodes if node.kind == "module"]
     raise RecordingError(
-        f"{name} is a recording of another model: it has values of {_some(page.strangers)}, and the modules of"
-        f" {graph.model.name} are {_some(own)}"
+        f"{name} is a recording of another model: it has values of {_format_some(page.strangers)}, and the modules of"
+        f" {graph.model.name} are {_format_some(own)}"
     )
 
 
-def _some(ids: Sequence[str]) -> str:
+def _format_some(ids: Sequence[str]) -> str:
     rest = len(ids) - _NAMED
     return ", ".join(ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -177,7 +177,7 @@ def take_snapshots(
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report"
         report.touch()
-        command = [sys.executable, "-m", *_builder(source, temporary)]
+        command = [sys.executable, "-m", *_make_builder(source, temporary)]
         environment = {**os.environ, _REPORT: str(report)}
         environment |= ({_INTO: str(into.absolute())} if into else {}) | ({_ACCEPT: "1"} if accept else {})
         # the builder's output goes to stderr, because our stdout lists files
@@ -227,7 +227,7 @@ def _is_graph(file: Path) -> bool:
     return True
 
 
-def _builder(source: Path, temporary: str) -> list[str]:
+def _make_builder(source: Path, temporary: str) -> list[str]:
     if (source / "conf.py").is_file():
         return ["sphinx", "-b", "dummy", "-d", f"{temporary}/doctrees", str(source), f"{temporary}/out"]
     if (source / "mkdocs.yml").is_file():

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeldiagrams.common.files import file_digest
+from modeldiagrams.common.files import digest_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["are_unchanged", "is_any_newer", "source_digests"]
+__all__ = ["are_unchanged", "digest_sources", "is_any_newer"]
 
 
-def source_digests(files: Iterable[str]) -> dict[str, str | None]:
+def digest_sources(files: Iterable[str]) -> dict[str, str | None]:
     """Return the digests of absolute files; None for one that can't be read."""
     return {file: _digest(file) for file in files}
 
@@ -33,6 +33,6 @@ def is_any_newer(files: Iterable[str], moment: int) -> bool:
 
 def _digest(file: str) -> str | None:
     try:
-        return file_digest(Path(file))
+        return digest_file(Path(file))
     except OSError:
         return None

@@ -73,13 +73,13 @@ class Store:
         if not self._has_grown:
             return
         left = limit
-        for path, status in sorted(_files(self._folder), key=lambda file: file[1].st_mtime_ns, reverse=True):
+        for path, status in sorted(_list_files(self._folder), key=lambda file: file[1].st_mtime_ns, reverse=True):
             left -= status.st_size
             if left < 0:
                 _discard(path, f"the cache has more than {limit} bytes")
 
 
-def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _list_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the folder's files; other processes may remove some at the same time."""
     for path in folder.glob("*.json*"):
         with contextlib.suppress(OSError):

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from modeldiagrams.common.files import digest
-from modeldiagrams.common.user_files import src_folders
-from modeldiagrams.engine.cache import Cache, graph_key
+from modeldiagrams.common.user_files import list_src
+from modeldiagrams.engine.cache import Cache, make_graph_key
 from modeldiagrams.engine.failures import RECURRING, FailureMemory
-from modeldiagrams.engine.loaded import LoadedGraph, loaded_from, read_graph_file
-from modeldiagrams.engine.problems import forward_problem
+from modeldiagrams.engine.loaded import LoadedGraph, load_graph, read_graph_file
+from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.engine.sources import is_any_newer
-from modeldiagrams.options.options import package_of
+from modeldiagrams.options.options import get_package
 from modeldiagrams.record.calls import is_open, recorded_graph, with_recorded
 from modeldiagrams.worker import Problem, Refused, Traced, Worker
 
@@ -119,7 +119,7 @@ class Tracing:
         unknown = {key: options for key, options in uncached.items() if key not in failing}
         for options in unknown.values():
             self._announce(options)
-        with _pool(len(unknown), self._workers) as pool:
+        with _make_pool(len(unknown), self._workers) as pool:
             self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
 
     def interpreter(self, options: Options) -> str | None:
@@ -131,7 +131,7 @@ class Tracing:
         return str((self._paths[0] if self._paths else self._folder).absolute() / Path(python).expanduser())
 
     def calls_for(self, options: Options) -> list[str]:
-        """The file of recorded calls, if it decides on a model's arguments or inputs, now or after a change."""
+        """List the file of recorded calls if a model's arguments or inputs depend on it."""
         return [str(self._calls.absolute())] if self._calls and self._calls.is_file() and is_open(options.call) else []
 
     def remembered_failure(self, options: Options) -> str | None:
@@ -145,14 +145,14 @@ class Tracing:
         return self._failures.failing(keys) | self._workers.ended.failing(keys)
 
     def _completed(self, options: Options) -> Options:
-        """With the interpreter's path, and with what was recorded of the model: both are part of the keys."""
+        """Complete options with the interpreter's path and the model's recorded call; both are part of the keys."""
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
         call = with_recorded(options.call, self._calls) if self._calls else options.call
         return msgspec.structs.replace(options, limits=limits, call=call)
 
     def _keys(self, options: Options) -> tuple[str, str]:
         """Return the keys of graph and failure; the latter includes limits, which may cause failures."""
-        key = graph_key(options, self._folder)
+        key = make_graph_key(options, self._folder)
         return key, digest(key.encode(), msgspec.msgpack.encode(options.limits))
 
     def _announce(self, options: Options) -> None:
@@ -162,9 +162,9 @@ class Tracing:
     def _known(self, model: str, key: str, failure_key: str) -> LoadedGraph | Refused | None:
         """Return the cached graph or the remembered failure."""
         if self._cache and (cached := self._cache.graph(key)):
-            return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
+            return msgspec.structs.replace(cached, problem=make_forward_problem(model, cached.graph))
         answer = self._recalled(failure_key)
-        return loaded_from(answer, model) if answer else None
+        return load_graph(answer, model) if answer else None
 
     def _recalled(self, failure_key: str) -> Traced | Refused | None:
         return self._failures.recall(failure_key) or self._workers.ended.recall(failure_key)
@@ -175,7 +175,7 @@ class Tracing:
         answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths)
         output, answer = answer.output, msgspec.structs.replace(answer, output="")
         answer = self._with_sources(answer, model)
-        loaded = loaded_from(answer, model)
+        loaded = load_graph(answer, model)
         # a source edited meanwhile may not be the traced one
         if not is_any_newer(answer.sources, start):
             self._keep(options, answer, loaded)
@@ -186,7 +186,7 @@ class Tracing:
         if isinstance(answer, Traced) and isinstance(loaded, LoadedGraph) and loaded.graph.status.state != "partial":
             if self._cache and not answer.may_differ:
                 names = [*loaded.own_names, options.call.model]
-                key, *others = (graph_key(options.called(name), self._folder) for name in names)
+                key, *others = (make_graph_key(options.called(name), self._folder) for name in names)
                 self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
         else:
             self._note(self._keys(options)[1], answer, loaded.problem, python)
@@ -209,18 +209,18 @@ class Tracing:
     @property
     def _looked_in(self) -> list[Path]:
         """Folders in addition to ``sys.path`` where a model's package is or may appear."""
-        return [*self._paths, *src_folders(self._paths)]
+        return [*self._paths, *list_src(self._paths)]
 
     def _package_files(self, model: str) -> tuple[str, ...]:
         """Return all files of a model's package, because it is unknown which of them a stopped model loaded."""
-        package = package_of(model)
+        package = get_package(model)
         folders = [path / package for path in self._looked_in]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
         return tuple(str(file) for file in files if file.is_file())
 
 
 @contextlib.contextmanager
-def _pool(most: int, workers: Workers) -> Iterator[ThreadPoolExecutor]:
+def _make_pool(most: int, workers: Workers) -> Iterator[ThreadPoolExecutor]:
     """Yield a pool of threads that each wait for one model; after an error, they aren't waited for."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     pool = ThreadPoolExecutor(max(1, min(most, cores or 1)))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 import msgspec
 
 from modeldiagrams.engine.diagram import Diagram, Kind, Problem
-from modeldiagrams.engine.ids import distinct
-from modeldiagrams.engine.problems import in_words
+from modeldiagrams.engine.ids import make_distinct
+from modeldiagrams.engine.problems import format_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.code_lines import find_code_lines
 from modeldiagrams.hosting.mentions import find_mentions
 from modeldiagrams.hosting.source_links import build_url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
 from modeldiagrams.options.options import Compare, Figure, is_graph_file
-from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
+from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_options
 from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
@@ -100,16 +100,7 @@ def draw(  # noqa: PLR0913  (an author's text has several parts)
     merged = dict(values)
     try:
         merged |= read_body(body)
-        for name in ("model", "before", "after"):
-            if is_graph_file(file := merged.get(name)) and ":" not in file:
-                merged[name] = host.graph_file(parse_option(name, file))
-        if "recording" in merged:
-            merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
-        if "embed" in merged:
-            merged["embed"] = {
-                at: {**one, "image": host.graph_file(one["image"])}
-                for at, one in parse_option("embed", merged["embed"]).items()
-            }
+        _locate_files(merged, host)
         _check_site(merged)
         _check_versions(merged, compares=compares)
         if notes:
@@ -125,6 +116,20 @@ def draw(  # noqa: PLR0913  (an author's text has several parts)
     if is_left_out(diagram, requested=requested):
         host.builder.note_left_out(options)
     return _add_code(diagram, host)
+
+
+def _locate_files(merged: dict[str, Any], host: Host) -> None:
+    """Replace the files that options name, as the author wrote them, by their paths."""
+    for name in ("model", "before", "after"):
+        if is_graph_file(file := merged.get(name)) and ":" not in file:
+            merged[name] = host.graph_file(parse_option(name, file))
+    if "recording" in merged:
+        merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
+    if "embed" in merged:
+        merged["embed"] = {
+            at: {**one, "image": host.graph_file(one["image"])}
+            for at, one in parse_option("embed", merged["embed"]).items()
+        }
 
 
 def _add_code(diagram: Diagram, host: Host) -> Diagram:
@@ -144,9 +149,9 @@ def _check_site(values: Mapping[str, Any]) -> None:
 
 def _check_versions(values: Mapping[str, Any], *, compares: bool) -> None:
     """Refuse options of comparisons elsewhere, and comparisons without an earlier version."""
-    given = [name for name in option_names(Compare) if name in values]
+    given = [name for name in list_options(Compare) if name in values]
     if compares and "before" not in given:
-        raise OptionError("before", f"missing. {option_help()['before']}")
+        raise OptionError("before", f"missing. {collect_help()['before']}")
     if given and not compares:
         raise OptionError(given[0], "belongs to `model-diff`, which compares two versions of a model")
 
@@ -204,14 +209,14 @@ def _build_refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diag
     """Build a diagram that only says what is wrong with its options; pages may still refer to its figure."""
     kept: dict[str, Any] = {"model": UNKNOWN}
     # `nowarn` is about models; without `no-index`, references lead to the message
-    for name in {"model", *option_names(Figure)} - {"nowarn", "no-index"}:
+    for name in {"model", *list_options(Figure)} - {"nowarn", "no-index"}:
         with contextlib.suppress(OptionError):
             kept |= {name: parse_option(name, values[name])} if name in values else {}
     options = parse_options(kept)
     content = repr(sorted((str(name), repr(value)) for name, value in values.items()))
     name = re.sub(r"[^\w.-]+", "-", options.call.model)
     return Diagram(
-        id=distinct(name, content),
+        id=make_distinct(name, content),
         options=options,
         problem=Problem(kind="option", message=str(error)),
     )
@@ -253,7 +258,7 @@ def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
 
 def format_warning(problem: Problem) -> str:
     """Format a problem as one warning of a build: what happened, and where in user code."""
-    return f"model-graph: {in_words(problem)}"
+    return f"model-graph: {format_problem(problem)}"
 
 
 def list_module_classes(graph: Graph) -> list[str]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, viewer_files
-from modeldiagrams.html.tour import step_file, step_files
+from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, list_viewer_files
+from modeldiagrams.html.tour import draw_step_files, name_step_file
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import format_style_rule
 
@@ -102,14 +102,14 @@ def build_diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -
             files[diagram.id + _GRAPH] = serialize(diagram.graph)
         if is_interactive(diagram):
             files[diagram.id + _DATA] = build_data_script(diagram, keep).encode()
-        files |= step_files(diagram)
+        files |= draw_step_files(diagram)
     return files
 
 
 @functools.lru_cache(maxsize=4096)
 def list_files(diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0) -> frozenset[str]:
     """List the names of the files that a diagram may have; a comparison has no graph."""
-    pictures = [step_file(diagram_id, index) for index in range(steps)]
+    pictures = [name_step_file(diagram_id, index) for index in range(steps)]
     own = [*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])]
     return frozenset([*own, *pictures])
 
@@ -124,7 +124,7 @@ def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dic
     Raises:
         RenderError: if the viewer has not been built.
     """
-    files = viewer_files(interactive=not settings.static_only)
+    files = list_viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
     index = msgspec.json.encode(_Index(diagrams=_list_by_id(entries)))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from modeldiagrams.engine.compare.check import outcome_of
-from modeldiagrams.engine.compare.texts import checkpoint_lines, head_lines
+from modeldiagrams.engine.compare.check import compare_model
+from modeldiagrams.engine.compare.texts import format_checkpoint, format_head
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.templating import load_template
 
@@ -81,8 +81,8 @@ def list_changes(difference: Difference, *, details: bool) -> ChangeList:
         for number, change in enumerate(difference.changes)
         if change.level == level
     ]
-    weights = tuple(line.strip() for line in checkpoint_lines(difference.checkpoints))
-    return ChangeList(tuple(head_lines(difference)), tuple(rows), len(difference.changes) - len(rows), weights)
+    weights = tuple(line.strip() for line in format_checkpoint(difference.checkpoints))
+    return ChangeList(tuple(format_head(difference)), tuple(rows), len(difference.changes) - len(rows), weights)
 
 
 def render_difference(found: ChangeList, anchor: str, svg: str) -> Markup:
@@ -108,7 +108,7 @@ def list_model_changes(found: Check) -> list[ModelChanges]:
         ModelChanges(
             model.name,
             list_changes(model.difference, details=False) if model.difference else None,
-            "" if model.difference else outcome_of(model),
+            "" if model.difference else compare_model(model),
         )
         for model in found.reported()
     ]

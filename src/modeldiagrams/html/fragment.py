@@ -20,15 +20,15 @@ from markupsafe import Markup
 from modeldiagrams.html.command import build_command, build_view_flags
 from modeldiagrams.html.difference import link_marks, list_changes, render_difference
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.notes import NOTES, notes_prefix
+from modeldiagrams.html.notes import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
-from modeldiagrams.html.packing import pack_page_data, packing_digest
+from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.recording import render_recordings
 from modeldiagrams.html.table import render_summary, summarise_diagram
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution, list_remarks
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,12 +47,12 @@ __all__ = [
     "Keep",
     "Link",
     "build_data_script",
-    "figure_classes",
     "is_interactive",
+    "list_figure_classes",
+    "list_viewer_files",
     "render_comparison",
     "render_element",
     "render_fragment",
-    "viewer_files",
 ]
 
 Keep = Callable[[Sequence[bytes], Callable[[], str]], str]
@@ -86,7 +86,7 @@ def render_fragment(
     anchors: Mapping[str, str] | None = None,
     documents: bool = False,
 ) -> str:
-    """Render one diagram, for a figure with the `figure_classes` in the content of a page.
+    """Render one diagram, for a figure with the `list_figure_classes` in the content of a page.
 
     Args:
         diagram: The diagram; a problem becomes a visible note, also if there is no picture.
@@ -110,7 +110,7 @@ def render_fragment(
     html = render_element(diagram, source=source, link=link, anchors=anchors, has_command=True)
     summary = summarise_diagram(diagram)
     table = render_summary(summary, link=link) if summary else None
-    needed = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
+    needed = {NOTES: make_notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
     more = [script for script, is_needed in needed.items() if interactive and is_needed]
     return load_template("fragment").render(
         assets=assets, element=html, interactive=interactive, table=table, more=more
@@ -119,7 +119,7 @@ def render_fragment(
 
 def render_comparison(diagram: Diagram, comparison: Comparison, *, source: str | None = None) -> Markup:
     """Render the list of changes and the picture, with links in both directions; see `render_element`."""
-    anchor = _anchor(diagram)
+    anchor = _get_prefix(diagram)
     svg = diagram.picture.svg if diagram.picture else ""
     found = list_changes(comparison.difference, details=comparison.details)
     listed = render_difference(found, anchor, svg)
@@ -131,22 +131,22 @@ def render_comparison(diagram: Diagram, comparison: Comparison, *, source: str |
     return listed + render_element(diagram, source=source)
 
 
-def _anchor(diagram: Diagram) -> str:
-    """What the ids of a list of changes begin with."""
+def _get_prefix(diagram: Diagram) -> str:
+    """Return the prefix of the ids in a list of changes."""
     return diagram.options.figure.name or diagram.id
 
 
-def figure_classes(options: Options) -> list[str]:
-    """CSS classes of the figure around a fragment: ours, and those that the author gave the diagram."""
+def list_figure_classes(options: Options) -> list[str]:
+    """Return the CSS classes of the figure around a fragment: ours and the author's."""
     return ["mg-figure", *(options.figure.class_ or "").split()]
 
 
 DATA_START = "(globalThis.modelDiagramsData??=new Map).set("
-"""How all data scripts begin, and no other script."""
+"""All data scripts begin with this, and no other script does."""
 
 
 def build_data_script(diagram: Diagram, keep: Keep | None = None) -> str:
-    """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
+    """Build ``modeldiagrams/<id>.js``: a classic script, because pages opened from disk can't fetch JSON.
 
     Args:
         diagram: One with a graph and a picture.
@@ -174,13 +174,13 @@ def build_data_script(diagram: Diagram, keep: Keep | None = None) -> str:
         fields["steps"] = msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     parts = [part for name, value in fields.items() for part in (name.encode(), value)]
     make = partial(pack_page_data, fields)
-    data = keep([packing_digest().encode(), *parts], make) if keep else make()
+    data = keep([digest_packing().encode(), *parts], make) if keep else make()
     # privacy plugins rewrite `src=//`, and `<` could end an inlined script
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
     return f"{DATA_START}{key},'{data}');\n"
 
 
-def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
+def list_viewer_files(*, interactive: bool = True) -> dict[str, Path]:
     """Return the files that all diagrams of a site share.
 
     Args:
@@ -192,7 +192,7 @@ def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    return {name: asset(name) for name in (SITE_FILES if interactive else _STATIC_FILES)}
+    return {name: find_asset(name) for name in (SITE_FILES if interactive else _STATIC_FILES)}
 
 
 def is_interactive(diagram: Diagram) -> bool:
@@ -234,9 +234,9 @@ def render_element(
         static=not is_interactive(diagram),
         command=build_command(diagram.options) if has_command else None,
         view=build_view_flags(diagram.options),
-        changes=_anchor(diagram) if diagram.comparison else None,
+        changes=_get_prefix(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),
-        notes=notes_prefix(diagram),
+        notes=make_notes_prefix(diagram),
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
         runs=render_recordings(diagram),
         align=figure.align,

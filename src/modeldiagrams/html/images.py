@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["describe_places", "image_classes", "image_id", "render_images"]
+__all__ = ["describe_places", "list_image_classes", "make_image_id", "render_images"]
 
 _MOST_PLACES = 3
 
 
-def image_id(diagram: Diagram, number: int) -> str:
+def make_image_id(diagram: Diagram, number: int) -> str:
     """Return the id of an image on its page; numbers begin with 1."""
     return f"{diagram.anchor}-image-{number}"
 
 
-def image_classes(diagram: Diagram) -> list[str]:
+def list_image_classes(diagram: Diagram) -> list[str]:
     """Return the CSS classes of the list: interactive diagrams show images in a dialog instead."""
     return ["mg-images", *(["mg-in-dialog"] if is_interactive(diagram) else [])]
 
@@ -37,9 +37,9 @@ def describe_places(nodes: Sequence[str]) -> str:
 
 def render_images(diagram: Diagram) -> Markup:
     """Render the list of images, each with its nodes and its text."""
-    classes = " ".join(image_classes(diagram))
+    classes = " ".join(list_image_classes(diagram))
     items = "".join(
-        f'<div class="mg-image" id="{html_text(image_id(diagram, number))}"><img src="{html_text(image.source)}"'
+        f'<div class="mg-image" id="{html_text(make_image_id(diagram, number))}"><img src="{html_text(image.source)}"'
         f' alt="{html_text(image.alt)}" width="{image.width:.0f}" height="{image.height:.0f}">'
         f"<p><code>{html_text(describe_places(image.nodes))}</code> {html_text(image.alt)}</p></div>\n"
         for number, image in enumerate(diagram.overlay.images if diagram.overlay else (), start=1)

@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["NOTES", "note_id", "notes_of", "notes_prefix", "render_notes", "render_plain_notes"]
+__all__ = ["NOTES", "collect_notes", "make_note_id", "make_notes_prefix", "render_notes", "render_plain_notes"]
 
 NOTES = "notes.js"
 """The script that shows notes next to their nodes, and images in full size; loaded on pages that have any."""
 
 
-def notes_of(diagram: Diagram) -> Mapping[str, str]:
+def collect_notes(diagram: Diagram) -> Mapping[str, str]:
     """Return the notes of a diagram by pattern, in the order of their numbers."""
     if diagram.overlay:
         return {f"{i} {note.nodes}": note.text for i, note in enumerate(diagram.overlay.notes)}
     return diagram.options.author.notes or {}
 
 
-def notes_prefix(diagram: Diagram) -> str | None:
+def make_notes_prefix(diagram: Diagram) -> str | None:
     """Return the prefix of the ids of notes and images; None if there are none."""
     images = diagram.overlay.images if diagram.overlay else ()
-    return diagram.anchor if images or notes_of(diagram) else None
+    return diagram.anchor if images or collect_notes(diagram) else None
 
 
-def note_id(diagram: Diagram, number: int) -> str:
+def make_note_id(diagram: Diagram, number: int) -> str:
     """Return the id of a note on its page; numbers begin with 1."""
-    return f"{notes_prefix(diagram)}-note-{number}"
+    return f"{make_notes_prefix(diagram)}-note-{number}"
 
 
 def render_notes(diagram: Diagram, contents: Sequence[str]) -> Markup:
@@ -45,12 +45,12 @@ def render_notes(diagram: Diagram, contents: Sequence[str]) -> Markup:
         contents: The HTML of each note, made by the host.
     """
     items = "".join(
-        f'<li id="{html_text(note_id(diagram, i))}">{html}</li>\n' for i, html in enumerate(contents, start=1)
+        f'<li id="{html_text(make_note_id(diagram, i))}">{html}</li>\n' for i, html in enumerate(contents, start=1)
     )
     return Markup(f'<ol class="mg-notes">\n{items}</ol>\n') if items else Markup()  # noqa: S704  the host's HTML
 
 
 def render_plain_notes(diagram: Diagram) -> Markup:
     """Render the list of notes outside pages, where their markup is unknown."""
-    texts = notes_of(diagram).values()
+    texts = collect_notes(diagram).values()
     return render_notes(diagram, [f"<p>{html_text(text).replace(chr(10), '<br>')}</p>" for text in texts])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Branch", "build_tree", "list_outline_rows", "render_outline", "shown_rows"]
+__all__ = ["Branch", "build_tree", "list_outline_rows", "render_outline", "select_rows"]
 
 _ROW_LIMIT = 200
 
@@ -55,7 +55,7 @@ def _list_module_calls(graph: Graph) -> Sequence[OutlineRow]:
     return rows
 
 
-def shown_rows(rows: Sequence[OutlineRow]) -> Sequence[OutlineRow]:
+def select_rows(rows: Sequence[OutlineRow]) -> Sequence[OutlineRow]:
     """Return the rows that `render_outline` shows; it leaves out the lower levels of a large model."""
     return rows[:_ROW_LIMIT]
 

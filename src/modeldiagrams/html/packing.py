@@ -12,7 +12,7 @@ from modeldiagrams.ir.folding import digest_code, fold_graph
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["pack", "pack_page_data", "packing_digest"]
+__all__ = ["digest_packing", "pack", "pack_page_data"]
 
 _GRAPHS = frozenset({"graph", "before"})
 """Fields of a page's data to fold."""
@@ -32,6 +32,6 @@ def pack_page_data(fields: Mapping[str, bytes]) -> str:
     return pack(b"{%b}" % b",".join([b'"%b":%b' % (name.encode(), value) for name, value in values.items()]))
 
 
-def packing_digest() -> str:
+def digest_packing() -> str:
     """Return a hash of the code that folds and packs."""
     return digest_code(Path(__file__))

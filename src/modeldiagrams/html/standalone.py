@@ -19,13 +19,13 @@ from modeldiagrams.html.fragment import (
     render_element,
 )
 from modeldiagrams.html.images import render_images
-from modeldiagrams.html.notes import NOTES, notes_prefix, render_plain_notes
+from modeldiagrams.html.notes import NOTES, make_notes_prefix, render_plain_notes
 from modeldiagrams.html.packing import pack
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution
 from modeldiagrams.options.palette import list_palette_variables
 from modeldiagrams.options.settings import format_style_rule
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -59,8 +59,8 @@ def render_standalone(diagram: Diagram) -> str:
     if diagram.recordings:
         scripts = (*scripts, RECORDING)
     viewer = _build_viewer(_pack_scripts(scripts)) if is_interactive(diagram) else None
-    if viewer and notes_prefix(diagram):
-        viewer += Markup(asset(NOTES).read_text("utf-8"))  # noqa: S704  our own file
+    if viewer and make_notes_prefix(diagram):
+        viewer += Markup(find_asset(NOTES).read_text("utf-8"))  # noqa: S704  our own file
     return _render_page(title, _render_palette(diagram) + _add_data(diagram, body), viewer=viewer)
 
 
@@ -99,16 +99,16 @@ def build_notebook_viewer() -> str:
     head, rest = page.split(diagram)
     # the parts are already packed
     around = pack(msgspec.json.encode([head, *rest.split(parts)]))
-    script = asset("notebook.js").read_text("utf-8")
+    script = find_asset("notebook.js").read_text("utf-8")
     return f"<script>{script}modelDiagramsNotebook('{around}',{_pack_scripts()})</script>"
 
 
 def _render_frame(diagram: Diagram, body: Markup) -> Markup:
     """Render a diagram with its data and the scripts that only some diagrams need."""
     html = _render_palette(diagram) + _add_data(diagram, body)
-    needed = {RECORDING: diagram.recordings, NOTES: notes_prefix(diagram) and is_interactive(diagram)}
+    needed = {RECORDING: diagram.recordings, NOTES: make_notes_prefix(diagram) and is_interactive(diagram)}
     for name in (name for name, is_needed in needed.items() if is_needed):
-        script = asset(name).read_text("utf-8")
+        script = find_asset(name).read_text("utf-8")
         html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
     return html
 
@@ -129,7 +129,7 @@ def _add_data(diagram: Diagram, html: Markup) -> Markup:
 def _render_page(title: str, body: Markup, *, viewer: Markup | None) -> str:
     return load_template("standalone").render(
         title=title,
-        css=Markup(asset("packed.css").read_text("utf-8")),  # noqa: S704  our own file
+        css=Markup(find_asset("packed.css").read_text("utf-8")),  # noqa: S704  our own file
         body=body,
         viewer=viewer,
     )
@@ -137,14 +137,14 @@ def _render_page(title: str, body: Markup, *, viewer: Markup | None) -> str:
 
 def _build_viewer(parts: str) -> Markup:
     """Build a script that starts the viewer from its own text."""
-    start = asset("packed.js").read_text("utf-8")
+    start = find_asset("packed.js").read_text("utf-8")
     return Markup(f"globalThis.modelDiagramsPacked={parts};\n{start}")  # noqa: S704  nothing in it ends the script
 
 
 @cache
 def _pack_scripts(names: tuple[str, ...] = SCRIPTS) -> str:
     """Pack the viewer's scripts into a JavaScript object; its keys are names separated by spaces."""
-    parts: dict[str, str] = msgspec.json.decode(asset("packed.json").read_bytes())
+    parts: dict[str, str] = msgspec.json.decode(find_asset("packed.json").read_bytes())
     others = {*names}.difference(*map(str.split, parts))
-    parts |= {name: pack(asset(name).read_bytes()) for name in names if name in others}
+    parts |= {name: pack(find_asset(name).read_bytes()) for name in names if name in others}
     return msgspec.json.encode(parts).decode()

@@ -189,7 +189,7 @@ def _build_row(graph: Graph, row: OutlineRow | None, bounds: Bounds) -> SummaryR
 
 
 def _list_assumed(bounds: Bounds, item: str | None, ports: dict[str, dict[str, str]]) -> dict[str, str]:
-    """The sign of each number of a module call that depends on assumed sizes."""
+    """List the numbers of a module call that depend on assumed sizes, with their sign."""
     named = [
         f"{kind}.{name}" for kind, tensors in ports.items() for name, id_ in tensors.items() if id_ in bounds.tensors
     ]
@@ -219,23 +219,25 @@ def _describe_weights(graph: Graph) -> str:
     sizes = Counter[str]()
     seen = set[str]()
     for name, spec in graph.parameters.items():
-        if spec.kind == "parameter" and spec.shape is not None and seen.isdisjoint(spec.tied):
-            sizes[spec.dtype] += prod(spec.shape) * _bits_of(spec.dtype) // 8
+        is_weight = spec.kind == "parameter" or spec.elements is not None
+        if is_weight and spec.shape is not None and seen.isdisjoint(spec.tied):
+            nbytes = prod(spec.shape) * _count_bits(spec.dtype) // 8 if spec.nbytes is None else spec.nbytes
+            sizes[spec.dtype] += nbytes
             seen.add(name)
-    return f"{format_bytes(sizes.total())} of parameters{_in_brackets(sizes)}"
+    return f"{format_bytes(sizes.total())} of parameters{_format_dtypes(sizes)}"
 
 
 def _list_activation_dtypes(graph: Graph) -> str:
-    """The dtypes of what ops newly make."""
+    """List the dtypes of the tensors that ops allocate."""
     makers = (node for node in graph.nodes if isinstance(node, OpNode) and node.activation_bytes)
-    return _in_brackets(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
+    return _format_dtypes(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
 
 
-def _in_brackets(dtypes: Counter[str]) -> str:
+def _format_dtypes(dtypes: Counter[str]) -> str:
     return f" ({', '.join(dtype for dtype, _ in dtypes.most_common())})" if dtypes else ""
 
 
-def _bits_of(dtype: str) -> int:
+def _count_bits(dtype: str) -> int:
     """Return the bits of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
     bits = re.search(r"\d+", dtype)
     return int(bits[0]) if bits else 8
@@ -257,7 +259,7 @@ def format_cell(row: SummaryRow, column: Column) -> str:
         case "flops" | "activations":
             value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
             sign = row.assumed.get("flops" if column == "flops" else "activation_bytes")
-            return _with_sign(sign, written(value)) if value else _NOTHING
+            return _add_sign(sign, written(value)) if value else _NOTHING
         case "time":
             return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":
@@ -271,13 +273,13 @@ def _format_calls(row: SummaryRow) -> str:
     return f"{times} shared, {row.sets} sets" if row.sets > 1 else f"{times} shared"
 
 
-def _with_sign(sign: str | None, text: str) -> str:
+def _add_sign(sign: str | None, text: str) -> str:
     return f"{sign} {text}" if sign else text
 
 
 def _format_shapes(shapes: dict[str, tuple[str | None, Shape]]) -> str:
     known = [(sign, shape) for sign, shape in shapes.values() if shape is not None]
-    texts = [_with_sign(sign, "×".join(map(str, shape)) or "scalar") for sign, shape in known]
+    texts = [_add_sign(sign, "×".join(map(str, shape)) or "scalar") for sign, shape in known]
     if len(texts) > _SHAPE_LIMIT:
         texts[1:] = [f"… {len(texts) - 1} more"]
     return ", ".join(texts) or _NOTHING

@@ -16,11 +16,11 @@ _FOLDER = Path(__file__).with_name("templates")
 
 def load_template(name: str) -> jinja2.Template:
     """Load a template by its name without suffixes; it escapes every value."""
-    return _environment().get_template(f"{name}.html.jinja")
+    return _make_environment().get_template(f"{name}.html.jinja")
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _make_environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER),
         autoescape=True,

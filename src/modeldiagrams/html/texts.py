@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.engine.problems import folded
+from modeldiagrams.engine.problems import fold_lines
 from modeldiagrams.ir.graph import OWN_FAILURE, RECORDED, ModuleNode, OpNode
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def describe_problem(diagram: Diagram) -> dict[str, Any] | None:
     message = problem.message.strip()
     if len(message) > _MESSAGE_LIMIT:
         message = f"{message[:_MESSAGE_LIMIT]} … ({len(message) - _MESSAGE_LIMIT} more characters)"
-    frames = folded(problem.frames)
+    frames = fold_lines(problem.frames)
     left_out = len(frames) - _FRAME_LIMIT
     frames = frames[-_FRAME_LIMIT:]
     if left_out > 0:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import is_interactive
-from modeldiagrams.render.draw import with_style
+from modeldiagrams.render.draw import embed_style
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -29,11 +29,11 @@ __all__ = [
     "STEPS",
     "STEP_PICTURE",
     "TITLE",
+    "describe_step",
+    "draw_step_files",
+    "list_tour_classes",
+    "name_step_file",
     "render_step_image",
-    "step_alt",
-    "step_file",
-    "step_files",
-    "tour_classes",
 ]
 
 BODY = "mg-tour-body"
@@ -44,7 +44,7 @@ TITLE = "mg-step-title"
 STEP_PICTURE = "mg-step-picture"
 
 
-def tour_classes(diagram: Diagram) -> list[str]:
+def list_tour_classes(diagram: Diagram) -> list[str]:
     """Return the CSS classes of a tour; ``mg-begins`` if its first step changes the picture of the page."""
     steps = diagram.picture.steps if diagram.picture else ()
     if not steps or not is_interactive(diagram):
@@ -55,21 +55,21 @@ def tour_classes(diagram: Diagram) -> list[str]:
     return ["mg-tour", "mg-live", *(["mg-begins"] if begins else [])]
 
 
-def step_file(diagram_id: str, index: int) -> str:
+def name_step_file(diagram_id: str, index: int) -> str:
     """Return the file name of a step's still picture in the site's folder."""
     return f"{diagram_id}.step-{index + 1}.svg"
 
 
-def step_files(diagram: Diagram) -> dict[str, bytes]:
+def draw_step_files(diagram: Diagram) -> dict[str, bytes]:
     """Return the still pictures of all steps by file name."""
     steps = diagram.picture.steps if diagram.picture else ()
     return {
-        step_file(diagram.id, index): with_style(step, diagram.options.view, diagram.beside).svg.encode()
+        name_step_file(diagram.id, index): embed_style(step, diagram.options.view, diagram.beside).svg.encode()
         for index, step in enumerate(steps)
     }
 
 
-def step_alt(diagram: Diagram, index: int, title: str) -> str:
+def describe_step(diagram: Diagram, index: int, title: str) -> str:
     """Return the text alternative of a step's picture."""
     name = diagram.graph.model.name if diagram.graph else diagram.options.call.model
     title = re.sub(rf"^{index + 1}\s*[.):]\s*", "", title)  # authors may have numbered it
@@ -88,7 +88,7 @@ def render_step_image(diagram: Diagram, index: int, *, assets: str, title: str =
     if diagram.picture is None or index >= len(diagram.picture.steps):
         return ""
     step = diagram.picture.steps[index]
-    source = f"{assets}{quote(step_file(diagram.id, index))}"
+    source = f"{assets}{quote(name_step_file(diagram.id, index))}"
     size = f'width="{step.width:.0f}" height="{step.height:.0f}"'
-    alt = html_text(step_alt(diagram, index, title))
+    alt = html_text(describe_step(diagram, index, title))
     return f'<img class="{STEP_PICTURE}" src="{html_text(source)}" {size} alt="{alt}" loading="lazy">'

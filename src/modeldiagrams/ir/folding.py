@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from modeldiagrams.common.files import digest, file_digest
+from modeldiagrams.common.files import digest, digest_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,7 +67,7 @@ def fold_graph(graph: bytes) -> bytes:
 
 def digest_code(*others: Path) -> str:
     """Hash this module and other files."""
-    return digest(*(file_digest(path).encode() for path in (Path(__file__), *others)))
+    return digest(*(digest_file(path).encode() for path in (Path(__file__), *others)))
 
 
 class _Folding:

@@ -100,6 +100,10 @@ class ParameterSpec(Struct, frozen=True, kw_only=True):
     """False for buffers that state dicts leave out. Files of formats before 1.2 don't tell."""
     tied: tuple[str, ...] = ()
     """Other dotted names of the same tensor."""
+    elements: int | None = None
+    """Number of weights in it, if it holds packed or narrow ones. Files of formats before 1.5 don't tell."""
+    nbytes: int | None = None
+    """Bytes in memory, if they are not those of shape and dtype. Files of formats before 1.5 don't tell."""
 
 
 class Frame(Struct, frozen=True, kw_only=True):

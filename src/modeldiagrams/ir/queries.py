@@ -8,21 +8,11 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
-from modeldiagrams.common.class_facts import full_name
+from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.ids import escape_id
-from modeldiagrams.ir.nodes import (
-    Edge,
-    Flow,
-    FunctionCall,
-    InputNode,
-    ModuleNode,
-    Node,
-    OutputNode,
-    Struct,
-    TensorSpec,
-)
+from modeldiagrams.ir.nodes import Edge, Flow, FunctionCall, InputNode, ModuleNode, Node, OutputNode, Struct, TensorSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,7 +169,7 @@ class Queries:
         Returns:
             The module calls that match any argument, in execution order.
         """
-        classes = {full_name(item) for item in wanted if isinstance(item, type)}
+        classes = {get_full_name(item) for item in wanted if isinstance(item, type)}
         matches = compile_globs(item for item in (wanted or "*") if isinstance(item, str))
         return tuple(
             node

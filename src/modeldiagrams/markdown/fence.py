@@ -30,9 +30,9 @@ from modeldiagrams.markdown.find_fences import (
     FENCE,
     HISTORY_FENCE,
     SOURCE_FENCE,
-    bare_body,
     find_fences,
-    unread_headers,
+    find_unread_headers,
+    read_bare_body,
 )
 from modeldiagrams.markdown.listing import fill_listings, render_placeholder
 from modeldiagrams.markdown.parts import link_parts
@@ -138,7 +138,7 @@ class _FencePreprocessor(Preprocessor):
             for line, _ in self.waiting:
                 self.host.warn(_NOT_RUN, line)
             return lines
-        for line, header in unread_headers(written):
+        for line, header in find_unread_headers(written):
             self.host.warn(_UNREAD.format(header), line)
         return lines
 
@@ -199,7 +199,7 @@ class _FencePreprocessor(Preprocessor):
     def _line(self, body: str) -> int | None:
         """Return the line of the first fence with this body that isn't drawn yet."""
         for i, (line, text) in enumerate(self.waiting):
-            if text == bare_body(body):
+            if text == read_bare_body(body):
                 del self.waiting[i]
                 return line
         return None

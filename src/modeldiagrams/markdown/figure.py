@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 
 from modeldiagrams.hosting.host import list_link_names
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import figure_classes, render_fragment
+from modeldiagrams.html.fragment import list_figure_classes, render_fragment
 from modeldiagrams.html.images import render_images
-from modeldiagrams.html.notes import notes_of, render_notes
+from modeldiagrams.html.notes import collect_notes, render_notes
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -32,7 +32,7 @@ def render_figure(
 ) -> str:
     """Render a diagram with caption, anchor and the notes below; for `documents`, see `render_fragment`."""
     options = diagram.options.figure
-    classes = figure_classes(diagram.options)
+    classes = list_figure_classes(diagram.options)
     if options.align:
         classes.append(f"align-{options.align}")
 
@@ -40,7 +40,7 @@ def render_figure(
         return host.class_link(list_link_names(diagram, class_name), html)
 
     inner = render_fragment(diagram, assets=host.assets_url(), link=link, documents=documents)
-    texts = notes_of(diagram).values() if lists_notes else ()
+    texts = collect_notes(diagram).values() if lists_notes else ()
     notes = render_notes(diagram, [convert_markdown(text, md) for text in texts])
     caption = f"<figcaption>{_render_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     below = notes + render_images(diagram)

@@ -14,10 +14,10 @@ __all__ = [
     "FENCE",
     "HISTORY_FENCE",
     "SOURCE_FENCE",
-    "bare_body",
     "find_blocks",
     "find_fences",
-    "unread_headers",
+    "find_unread_headers",
+    "read_bare_body",
 ]
 
 FENCE = "model-graph"
@@ -46,12 +46,12 @@ def find_fences(lines: list[str]) -> list[tuple[int, str]]:
                 fence, start, is_ours = opening["fence"], number, bool(_HEADER.match(opening["header"]))
         elif line.strip("> \t") == fence:
             if is_ours:
-                found.append((start, bare_body("\n".join(lines[start : number - 1]))))
+                found.append((start, read_bare_body("\n".join(lines[start : number - 1]))))
             fence = None
     return found
 
 
-def unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
+def find_unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield line number (from 1) and header of our fences that superfences leaves as text."""
     fence: str | None = None
     for number, line in enumerate(lines, 1):
@@ -66,10 +66,10 @@ def unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
 def find_blocks(lines: list[str], name: str) -> list[int]:
     """Return the line numbers (from 1) of all `pymdownx.blocks` of a name, ``/// model-tour | mypkg.Model``."""
     head = re.compile(rf"[\s>]*/{{3,}}\s*{name}(?![\w-])")
-    return [number for number, line in _outside_fences(lines) if head.match(line)]
+    return [number for number, line in _skip_fences(lines) if head.match(line)]
 
 
-def _outside_fences(lines: list[str]) -> Iterator[tuple[int, str]]:
+def _skip_fences(lines: list[str]) -> Iterator[tuple[int, str]]:
     fence: str | None = None
     for number, line in enumerate(lines, 1):
         if fence is not None:
@@ -80,6 +80,6 @@ def _outside_fences(lines: list[str]) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def bare_body(body: str) -> str:
+def read_bare_body(body: str) -> str:
     """Remove indentation and quote marks from a body, as superfences does."""
     return "\n".join(line.lstrip("> \t").rstrip() for line in body.strip().splitlines())

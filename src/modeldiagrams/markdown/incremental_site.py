@@ -81,9 +81,9 @@ class IncrementalSite:
                 return
             sources = self._read_sources() | self._sources
             present = self._find_present(sources)
-            former = [entry for entry in self._folder.entries() or () if _page(entry) not in self._entries]
+            former = [entry for entry in self._folder.entries() or () if _find_page(entry) not in self._entries]
             known = [*former, *(entry for entries in self._entries.values() for entry in entries)]
-            entries = [entry for entry in known if _page(entry) in present or _page(entry) not in sources]
+            entries = [entry for entry in known if _find_page(entry) in present or _find_page(entry) not in sources]
             shared = build_shared_files(settings, entries)
             for folder in self._folders:
                 if present:
@@ -92,7 +92,7 @@ class IncrementalSite:
                 else:
                     folder.write(shared)
             if present:
-                with_diagrams = {page: present[page] for page in map(_page, entries) if page in present}
+                with_diagrams = {page: present[page] for page in map(_find_page, entries) if page in present}
                 self._folder.write({_SOURCES: msgspec.json.encode(with_diagrams, order="sorted")})
 
     def _find_present(self, sources: dict[str, str]) -> dict[str, str]:
@@ -115,5 +115,5 @@ class IncrementalSite:
             return {}
 
 
-def _page(entry: IndexEntry) -> str:
+def _find_page(entry: IndexEntry) -> str:
     return entry.page.partition("#")[0]

@@ -30,8 +30,8 @@ from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, find_step_problems
 from modeldiagrams.hosting.parts import number_diagram
-from modeldiagrams.html.notes import note_id, notes_of
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, render_step_image, tour_classes
+from modeldiagrams.html.notes import collect_notes, make_note_id
+from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes, render_step_image
 from modeldiagrams.markdown.figure import convert_markdown, render_figure
 from modeldiagrams.markdown.find_fences import find_blocks
 from modeldiagrams.markdown.reporting import report
@@ -222,7 +222,7 @@ class _TourBlock(_ModelBlock):
         for index, error in find_step_problems(diagram):
             host.warn(f"{TOUR_BLOCK}: step {index + 1}: {error}", steps[index].line)
         host.note_shown(diagram)
-        block.set("class", " ".join(tour_classes(diagram)))
+        block.set("class", " ".join(list_tour_classes(diagram)))
         self._stash(block[0][0], render_figure(diagram, host, self.md, lists_notes=False))
         self._list_notes(block[0][0], diagram, notes)
         for index, step in enumerate(steps):
@@ -234,12 +234,12 @@ class _TourBlock(_ModelBlock):
         """List the notes below the picture: move those from blocks, convert those from options and code comments."""
         for note in written.values():
             note.parent.remove(note.element)
-        texts = [*notes_of(diagram).values()]
+        texts = [*collect_notes(diagram).values()]
         listed = SubElement(below, "ol", {"class": "mg-notes"}) if texts else below
         # notes from code comments come last
         patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
         for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
-            item = SubElement(listed, "li", {"id": note_id(diagram, number)})
+            item = SubElement(listed, "li", {"id": make_note_id(diagram, number)})
             if pattern in written:
                 item.text = written[pattern].element.text
                 item.extend(written[pattern].element)

@@ -10,7 +10,7 @@ from msgspec import Meta
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary
 
-__all__ = ["Call", "Limits", "RecordedCall", "is_graph_file", "package_of"]
+__all__ = ["Call", "Limits", "RecordedCall", "get_package", "is_graph_file"]
 
 _TIMEOUT = 300.0
 _MEMORY = 4.0
@@ -90,6 +90,21 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             extra={READ: read_vocabulary},
         ),
     ] = None
+    mode: Annotated[
+        Literal["auto", "fake", "meta", "real"] | None,
+        Meta(
+            description="How values are computed. `fake`: shapes only, without arithmetic. `meta`: the same, and"
+            " weights take no memory. `real`: with values, which decide branches and sizes, such as the rows of each"
+            " expert. `auto`, the default: fake, and real if that fails."
+        ),
+    ] = None
+    training: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the model runs in training mode, for example for the losses of a detector. By default"
+            " it runs in eval mode."
+        ),
+    ] = None
     measure_time: Annotated[
         bool | None,
         Meta(
@@ -143,7 +158,7 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
         return self.device not in {None, "cpu"}
 
 
-def package_of(path: str) -> str:
+def get_package(path: str) -> str:
     """Return the outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import FieldInfo, fields, replace
 
 from modeldiagrams.options.author import Author
-from modeldiagrams.options.call import Call, Limits, is_graph_file, package_of
+from modeldiagrams.options.call import Call, Limits, get_package, is_graph_file
 from modeldiagrams.options.figure import Compare, Figure, Tour
 from modeldiagrams.options.view import View
 
@@ -27,8 +27,8 @@ __all__ = [
     "Options",
     "Tour",
     "View",
+    "get_package",
     "is_graph_file",
-    "package_of",
 ]
 
 

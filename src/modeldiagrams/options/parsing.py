@@ -18,14 +18,7 @@ from modeldiagrams.options.wording import describe_type
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "check_defaults",
-    "option_help",
-    "option_names",
-    "parse_option",
-    "parse_options",
-    "parse_view",
-]
+__all__ = ["check_defaults", "collect_help", "list_options", "parse_option", "parse_options", "parse_view"]
 
 # makes msgspec inspect these types in one thread, see `decodable`
 msgspec.json.Decoder(tuple[Options, View])
@@ -75,12 +68,12 @@ def _is_text(type_: Any) -> bool:
 _DECLARED = _collect_declarations()
 
 
-def option_names(*groups: type[msgspec.Struct]) -> list[str]:
+def list_options(*groups: type[msgspec.Struct]) -> list[str]:
     """Return the names of the options in some structs, as authors write them; by default of all options."""
     return [name for name, declared in _DECLARED.items() if not groups or declared.group in groups]
 
 
-def option_help() -> dict[str, str]:
+def collect_help() -> dict[str, str]:
     """Return the help of all options by name, in the order of declaration."""
     return {name: declared.meta.description or "" for name, declared in _DECLARED.items()}
 
@@ -104,7 +97,7 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
         plain = parse_option(name, value)
         groups.setdefault(_DECLARED[name].field, {})[name] = plain
     if "model" not in groups.get("call", {}):
-        raise OptionError("model", f"missing. {option_help()['model']}")
+        raise OptionError("model", f"missing. {collect_help()['model']}")
     return msgspec.convert(groups, Options)
 
 

@@ -19,7 +19,7 @@ from modeldiagrams.options.wording import describe_type
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CACHE", "FORGES", "Settings", "add_repository", "format_style_rule", "parse_settings", "setting_help"]
+__all__ = ["CACHE", "FORGES", "Settings", "add_repository", "format_style_rule", "list_setting_help", "parse_settings"]
 
 SNAPSHOTS = "model-graphs"
 """Default folder of snapshots, next to `conf.py` or `mkdocs.yml`."""
@@ -126,15 +126,15 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
     """
     plain: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in _types():
-            raise SettingError(name, f"no such setting; expected one of {', '.join(_types())}")
+        if name not in _collect_types():
+            raise SettingError(name, f"no such setting; expected one of {', '.join(_collect_types())}")
         try:
             # hosts also pass paths, and text from the command line
             text = os.fspath(value) if isinstance(value, os.PathLike) else value
-            plain[name] = msgspec.convert(text, _types()[name], strict=False)
+            plain[name] = msgspec.convert(text, _collect_types()[name], strict=False)
         except msgspec.ValidationError as error:
             raise SettingError(
-                name, f"expected {describe_type(_types()[name])}, got {value!r}. {setting_help()[name]}"
+                name, f"expected {describe_type(_collect_types()[name])}, got {value!r}. {list_setting_help()[name]}"
             ) from error
     settings = Settings(**plain)
     try:
@@ -158,7 +158,7 @@ def _check_links(settings: Settings) -> None:
     for name, pattern in (("repository_url", _URL), ("source_link", _TEMPLATE)):
         for url in _list_urls(getattr(settings, name)):
             if not pattern.fullmatch(url):
-                raise SettingError(name, f"got {url!r}. {setting_help()[name]}")
+                raise SettingError(name, f"got {url!r}. {list_setting_help()[name]}")
     for url in _list_urls(settings.repository_url):
         host = urlsplit(url).hostname
         if host not in FORGES and not isinstance(settings.source_link, str):
@@ -181,18 +181,18 @@ def add_repository(settings: Settings, url: str | None) -> Settings:
 
 
 @functools.cache
-def _types() -> dict[str, Any]:
+def _collect_types() -> dict[str, Any]:
     """Return types by setting; cached, because evaluating annotations is slow and hosts parse settings often."""
     return {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
-def setting_help() -> dict[str, str]:
+def list_setting_help() -> dict[str, str]:
     """Return the help of all settings by name, in the order of declaration."""
     return {
         name: f"Default of the option `{name}`."
         if name in Limits.__struct_fields__
         else get_args(annotated)[1].description
-        for name, annotated in _types().items()
+        for name, annotated in _collect_types().items()
     }
 
 

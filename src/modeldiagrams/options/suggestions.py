@@ -14,7 +14,7 @@ __all__ = ["COMMAND_LINE", "SITE", "explain_unknown", "suggest"]
 _LIKE = 0.75
 """The similarity of a misspelt name: enough for ``deph`` and ``depth``, not for ``title`` and ``table``."""
 _ENTRY = frozenset({"dtype", "high", "low", "shape", "value"})
-COMMAND_LINE = frozenset({"explain", "flat", "force", "mode", "output", "theme"})
+COMMAND_LINE = frozenset({"explain", "flat", "force", "output", "theme"})
 """Options of `modeldiagrams trace` and `render` that diagrams in documentation don't have."""
 SITE = frozenset(
     ["defaults", "on_error", "cache_dir", "snapshots", "static_only", "repository_url", "source_link", "css_variables"]

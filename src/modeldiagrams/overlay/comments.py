@@ -103,7 +103,7 @@ class _CueReader:
         self._graph = graph
         self._marked = [file for file in files if _MARK.search(_read_text(file))]
         self._code = Code(files)
-        self._names = _names_by_file(graph, files) if self._marked else {}
+        self._names = _group_names(graph, files) if self._marked else {}
         self._file_of = {name: file for file, names in self._names.items() for name in names}
         self._lineages: dict[str, tuple[Class, ...]] = {}
         self._known: dict[tuple[str, ast.ClassDef, Method | None], bool] = {}
@@ -192,7 +192,7 @@ class _CueReader:
 
     def _describe_unmatched(self, file: str, at: int) -> str:
         _, function = self._code.around(file, at)
-        near = [(abs(line - at), line) for line in _lines_of(function) if self._find_nodes(file, line)]
+        near = [(abs(line - at), line) for line in _list_lines(function) if self._find_nodes(file, line)]
         hint = f"; the nearest line that does is {min(near)[1]}" if near else ""
         return f"matches nothing: line {at} names no layer of `self` and makes no op in this model{hint}"
 
@@ -200,7 +200,7 @@ class _CueReader:
         """Whether code belongs to the model: to its classes or their bases, in a function that ran."""
         class_, function = self._code.around(file, line)
         if function is None or function.name not in {"__init__", "forward"}:
-            return bool(self._find_ops(file, *_lines_of(function)))
+            return bool(self._find_ops(file, *_list_lines(function)))
         return class_ is not None and any(self._runs(caller.module, class_, function) for caller in self._callers)
 
     def _shorten(self, file: str) -> str:
@@ -236,7 +236,7 @@ def _match_names(parts: Sequence[str], names: Iterable[str]) -> set[str]:
     return {name for name in names if re.fullmatch(pattern + items, f"{name}.")}
 
 
-def _lines_of(function: Method | None) -> range:
+def _list_lines(function: Method | None) -> range:
     return range(function.lineno, (function.end_lineno or 0) + 1) if function else range(0)
 
 
@@ -249,7 +249,7 @@ def _find_problem(cue: _Cue) -> str | None:
     return None
 
 
-def _names_by_file(graph: Graph, files: Sequence[str]) -> dict[str, frozenset[str]]:
+def _group_names(graph: Graph, files: Sequence[str]) -> dict[str, frozenset[str]]:
     """Map each file to its names in the graph, which are relative to folders the graph doesn't contain."""
     sources = [getattr(node, "source", None) for node in graph.nodes] + [graph.model.source]
     sources += [call.call_site for call in graph.functions.values()]

@@ -138,17 +138,17 @@ def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
 
 def _strip(root: ET.Element) -> None:
     for element in root.iter():
-        if _local(element.tag) == "style":
+        if _is_local(element.tag) == "style":
             _clean_style(element)
         _remove_undrawn(element)
-        for name in [name for name, value in element.items() if not _is_harmless(_local(name), value)]:
+        for name in [name for name, value in element.items() if not _is_harmless(_is_local(name), value)]:
             del element.attrib[name]
         if style := element.get("style"):
             element.set("style", _ANIMATION.sub("no-animation", style))
 
 
 def _is_drawn(element: ET.Element) -> bool:
-    name = _local(element.tag)
+    name = _is_local(element.tag)
     is_svg = isinstance(element.tag, str) and element.tag.startswith(_SVG)
     return is_svg and name not in _REMOVED and not name.startswith("animate")
 
@@ -193,10 +193,10 @@ def _check_shapes(root: ET.Element) -> None:
 def _find_used(element: ET.Element, by_id: Mapping[str | None, ET.Element]) -> Iterator[str]:
     """Yield the ids of elements that are drawn with an element."""
     for name, value in element.items():
-        if _local(name) == "href" and _local(element.tag) != "a" and unquote(value[1:]) in by_id:
+        if _is_local(name) == "href" and _is_local(element.tag) != "a" and unquote(value[1:]) in by_id:
             yield unquote(value[1:])
         within = map(unquote, _WITHIN.findall(value))
-        yield from (one for one in within if one in by_id and _local(by_id[one].tag) in _PAINTS)
+        yield from (one for one in within if one in by_id and _is_local(by_id[one].tag) in _PAINTS)
 
 
 def _is_harmless(name: str, value: str) -> bool:
@@ -214,7 +214,7 @@ def _is_small_image(url: str) -> bool:
         return False
 
 
-def _local(name: Any) -> str:
+def _is_local(name: Any) -> str:
     return str(name).rpartition("}")[2]
 
 

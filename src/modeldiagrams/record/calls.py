@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.call import RecordedCall
@@ -52,7 +53,7 @@ def read_calls(file: Path) -> dict[str, RecordedCall]:
 @functools.lru_cache(maxsize=16)
 def _read(file: Path, _stamp: tuple[int, int]) -> dict[str, RecordedCall]:
     try:
-        return msgspec.convert(read_yaml(file.read_text("utf-8")) or {}, dict[str, RecordedCall])
+        return msgspec.convert(read_yaml(file.read_text("utf-8")) or {}, decodable(dict[str, RecordedCall]))
     except (ModelDiagramsError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise ModelDiagramsError(
             f"{file.name} can't be read ({error}); record the calls again (`modeldiagrams record`), or correct the file"

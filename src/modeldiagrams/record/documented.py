@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.common.class_facts import full_name, module_of, qualified_name
+from modeldiagrams.common.class_facts import find_module, get_full_name, get_qualified_name
 from modeldiagrams.common.user_files import is_user_file
-from modeldiagrams.options.options import package_of
+from modeldiagrams.options.options import get_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def wanted_classes(settings: RunSettings) -> Callable[[type], bool]:
     """What tells whether a class is recorded."""
     if settings.only:
         pattern = re.compile("|".join(map(fnmatch.translate, settings.only)))
-        return lambda class_: pattern.match(full_name(class_)) is not None
+        return lambda class_: pattern.match(get_full_name(class_)) is not None
     if settings.all_classes:
         return _is_of_project
     paths, modules = set[str](), set[str]()
@@ -46,7 +46,7 @@ def wanted_classes(settings: RunSettings) -> Callable[[type], bool]:
 
 def _is_of_project(class_: type) -> bool:
     """Whether a class is the user's own, and not of an installed library."""
-    file = getattr(sys.modules.get(module_of(class_)), "__file__", None)
+    file = getattr(sys.modules.get(find_module(class_)), "__file__", None)
     return isinstance(file, str) and is_user_file(file)
 
 
@@ -58,11 +58,11 @@ def _texts(folder: Path) -> Iterator[str]:
 
 
 def _is_named(by_name: dict[str, list[str]], modules: list[str], class_: type) -> bool:
-    name, package = qualified_name(class_), package_of(module_of(class_))
-    paths = [path for path in by_name.get(name.rpartition(".")[2], ()) if package_of(path) == package]
+    name, package = get_qualified_name(class_), get_package(find_module(class_))
+    paths = [path for path in by_name.get(name.rpartition(".")[2], ()) if get_package(path) == package]
     if any(_found(path.removesuffix(f".{name}"), name) is class_ for path in paths):
         return True
-    loaded = (sys.modules.get(module) for module in modules if package_of(module) == package)
+    loaded = (sys.modules.get(module) for module in modules if get_package(module) == package)
     return any(getattr(module, "__dict__", {}).get(name) is class_ for module in loaded)
 
 

@@ -37,20 +37,31 @@ _OPEN_CALL = nn.Module._call_impl.__code__  # noqa: SLF001
 class _Watched:
     """A class that is recorded, and its best call so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, class_: type) -> None:
         self.best: SeenCall | None = None
         self.looked_at = 0
         """Calls in the current test."""
-        self._test = -1
+        self.method: Callable[..., Any] = class_.__call__
+        """The hook."""
+        self._class = class_
+        self._own = vars(class_).get("__call__")
 
-    def wants(self, test: int) -> bool:
-        """Whether a call of this test may be the best one."""
-        if self._test != test:
-            self._test, self.looked_at = test, 0
-        self.looked_at += 1
-        best = self.best
-        is_final = best is not None and not best.problem and best.key[:2] == (0, False) and best.key[2] < test
-        return self.looked_at <= _MOST_LOOKED_AT and not is_final
+    def hook(self, test: int) -> None:
+        """Let calls in this test come here, if one of them may be the best."""
+        self.looked_at, best = 0, self.best
+        if best is None or best.problem or best.key[:2] != (0, False) or best.key[2] > test:
+            self._class.__call__ = self.method  # type: ignore[method-assign]
+
+    def unhook(self) -> None:
+        """Let them run at full speed."""
+        if self._own:
+            self._class.__call__ = self._own  # type: ignore[method-assign]
+        elif "__call__" in vars(self._class):
+            del self._class.__call__
+
+    def call(self, module: nn.Module) -> Callable[..., Any]:
+        """The method without a hook; through `super`, because others replace `nn.Module.__call__`, too."""
+        return self._own.__get__(module) if self._own else super(self._class, module).__call__  # type: ignore[arg-type, no-any-return]
 
 
 class Recorder:
@@ -81,6 +92,8 @@ class Recorder:
             self._decide(class_)
         self._undecided.clear()
         self._place, self._test = place, number
+        for watched in filter(None, self._watched.values()):
+            watched.hook(number)
         _seed(place)
         try:
             yield
@@ -116,19 +129,21 @@ class Recorder:
     def _decide(self, class_: type) -> None:
         """Record a class from now on, or never."""
         with self._paused():  # to find out may import modules
-            watched = self._watched[class_] = _Watched() if self._is_wanted(class_) else None
+            watched = self._watched[class_] = _Watched(class_) if self._is_wanted(class_) else None
         if watched:
-            class_.__call__ = self._method(class_, watched)  # type: ignore[method-assign]
+            watched.method = self._method(class_, watched)
+            watched.hook(self._test)
 
     def _method(self, class_: type, watched: _Watched) -> Callable[..., Any]:
-        own = vars(class_).get("__call__")
         is_compiling = torch.compiler.is_compiling
 
         def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            # through `super`, because others replace `nn.Module.__call__`, too
-            call = own.__get__(module) if own else super(class_, module).__call__  # type: ignore[arg-type]
-            if is_compiling() or not self._place or type(module) is not class_ or not watched.wants(self._test):
+            call = watched.call(module)
+            if is_compiling() or not self._place or type(module) is not class_:
                 return call(*args, **kwargs)
+            watched.looked_at += 1
+            if watched.looked_at >= _MOST_LOOKED_AT:
+                watched.unhook()
             seen = self._look(watched, module, args, kwargs)  # before it runs, which may change its inputs
             result = call(*args, **kwargs)
             if seen:  # a call that raises shows nothing

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.call import RecordedCall  # noqa: TC001  (msgspec reads the annotation)
@@ -108,7 +109,7 @@ def start_run(
 def current_run() -> RunSettings | None:
     """The run to which this process belongs."""
     text = os.environ.get(_VARIABLE)
-    return msgspec.json.decode(text, type=RunSettings) if text else None
+    return msgspec.json.decode(text, type=decodable(RunSettings)) if text else None
 
 
 def run_command(command: Sequence[str]) -> int:
@@ -147,7 +148,9 @@ def end_run(settings: RunSettings) -> list[str]:
     Returns:
         What to tell: a line on the file, and one for each class whose calls can't be written.
     """
-    parts = [msgspec.json.decode(path.read_bytes(), type=Part) for path in Path(settings.parts).glob("*.json")]
+    parts = [
+        msgspec.json.decode(path.read_bytes(), type=decodable(Part)) for path in Path(settings.parts).glob("*.json")
+    ]
     best: dict[str, SeenCall] = {}
     for name, seen in (item for part in parts for item in part.seen.items()):
         best[name] = min(best.get(name, seen), seen, key=lambda one: one.order)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import full_name, module_of, qualified_name
+from modeldiagrams.common.class_facts import find_module, get_full_name, get_qualified_name
 from modeldiagrams.options.call import RecordedCall
 
 if TYPE_CHECKING:
@@ -30,9 +30,11 @@ __all__ = ["NotWritableError", "class_path", "note_arguments", "write_call"]
 _Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 _NOTED = "_modeldiagrams_arguments"
 """Attribute of a module."""
-_MOST_LISTED = 16
+_MOST_LISTED = 64
 """Elements of a tensor that is written with its values."""
 _PLAIN = frozenset({type(None), bool, int, float, str})
+_MOST_EXACT = 16
+"""The same of an input of whole numbers."""
 _MOST_TEXT = 2000
 _ENOUGH = 32
 """Elements that show in which range random numbers lie."""
@@ -63,14 +65,15 @@ class _Noted:
 
 def note_arguments(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Remember what a module is about to be constructed with."""
-    vars(module)[_NOTED] = _Noted((_copied(args), _copied(kwargs)))
+    vars(module)[_NOTED] = _Noted((_copied(args), _copied(kwargs) if kwargs else kwargs))
 
 
 def _copied(value: Any) -> Any:
     """A value with its own containers, because constructors change those that they are given."""
-    if type(value) is dict:
+    kind = type(value)
+    if kind is dict:
         return {key: _copied(item) for key, item in value.items()}
-    return type(value)(map(_copied, value)) if type(value) in {list, tuple} else value
+    return kind([_copied(item) for item in value]) if kind is tuple or kind is list else value
 
 
 def write_call(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], seen: str) -> RecordedCall:
@@ -163,13 +166,15 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
     if (fields := _fields(value)) is not None:
         return _target(type(value), ((), fields))
     if isinstance(value, list | tuple | range):
-        return [_value(item) for item in value]
+        items = [_value(item) for item in value]
+        # many constructors take lists and tuples for different things
+        return {"_target_": "builtins.tuple", "_args_": [items]} if isinstance(value, tuple) else items
     if isinstance(value, dict) and all(type(key) in {str, int} for key in value):
         plain = {key: _value(item) for key, item in value.items()}
         return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # a number of NumPy
         return value.item()
-    raise NotWritableError(f"an object of the class {full_name(type(value))}")
+    raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
 
 
 def _target(maker: Callable[..., Any], arguments: _Arguments) -> dict[Any, Any]:
@@ -205,7 +210,7 @@ def _tensor(value: Tensor) -> dict[str, Any]:
 def _check(value: Tensor) -> None:
     is_usual = type(value) in {Tensor, nn.Parameter} and value.layout is torch.strided
     if not is_usual or value.is_nested or value.is_quantized:
-        raise NotWritableError(f"a tensor of the class {full_name(type(value))} and of the layout {value.layout}")
+        raise NotWritableError(f"a tensor of the class {get_full_name(type(value))} and of the layout {value.layout}")
 
 
 def _input(value: Any) -> Any:
@@ -220,9 +225,9 @@ def _input(value: Any) -> Any:
         isinstance(value, dict) and value and "shape" not in value and value.keys() != {"value"}
     ):  # else read as a tensor
         return {key: _input(item) for key, item in value.items()}
-    plain = _value(value)
+    plain = _value([*value] if isinstance(value, tuple) else value)
     if isinstance(plain, dict) and not isinstance(value, dict):
-        raise NotWritableError(f"an object of the class {full_name(type(value))}")
+        raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
     return {"value": plain}
 
 
@@ -238,7 +243,7 @@ def _tensor_like(value: Tensor) -> Any:
             entry |= {"low": 0, "high": 1 if most <= 1 else 1 << math.ceil(math.log2(most))}
         entry = {name: one for name, one in entry.items() if one != "float32"}  # the default
         return entry["shape"] if value.ndim and len(entry) == 1 else entry
-    if value.ndim <= 1 and value.numel() <= _MOST_LISTED and value.dtype in {torch.int64, torch.bool}:
+    if value.ndim <= 1 and value.numel() <= _MOST_EXACT and value.dtype in {torch.int64, torch.bool}:
         return {"_target_": "torch.tensor", "data": {"value": value.tolist()}}
     whole = value.to(torch.int64)
     low, most = int(whole.min()), int(whole.max())
@@ -248,8 +253,8 @@ def _tensor_like(value: Tensor) -> Any:
 def _path(found: Any) -> str:
     """The shortest dotted path, among the packages around it, that leads to this very class or function."""
     is_class = isinstance(found, type)
-    module = module_of(found) if is_class else getattr(found, "__module__", None)
-    name = qualified_name(found) if is_class else getattr(found, "__qualname__", type(found).__name__)
+    module = find_module(found) if is_class else getattr(found, "__module__", None)
+    name = get_qualified_name(found) if is_class else getattr(found, "__qualname__", type(found).__name__)
     parts = str(module).split(".")
     around = [".".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
     is_test = any(part in _TESTS or part.startswith("test_") for part in parts)

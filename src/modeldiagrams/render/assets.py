@@ -6,12 +6,12 @@ from pathlib import Path
 
 from modeldiagrams.errors import RenderError
 
-__all__ = ["asset"]
+__all__ = ["find_asset"]
 
 _STATIC = Path(__file__).with_name("static")
 
 
-def asset(name: str) -> Path:
+def find_asset(name: str) -> Path:
     """Return the path of a built file, for example ``viz.js``.
 
     Raises:

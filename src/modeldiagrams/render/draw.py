@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.common.files import file_digest
+from modeldiagrams.common.files import digest_file
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.palette import list_palette_variables
 from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.options.settings import format_style_rule
 from modeldiagrams.options.steps import Step  # noqa: TC001  (the same)
-from modeldiagrams.render.assets import asset
+from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.js_runtime import call
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ __all__ = [
     "Picture",
     "StepPicture",
     "Theme",
-    "difference_json",
-    "fonts",
-    "outline_of",
+    "build_difference",
+    "build_outline",
+    "digest_viewer",
+    "embed_style",
+    "load_fonts",
     "render",
     "render_json",
-    "viewer_digest",
-    "with_style",
 ]
 
 Drawn = TypeVar("Drawn", "Picture", "StepPicture")
@@ -174,7 +174,7 @@ def render(
         RenderError: if the graph could not be drawn, or the viewer was not built.
     """
     picture = render_json(serialize(graph), view, flat, beside=beside)
-    return with_style(picture, view, beside) if standalone else picture
+    return embed_style(picture, view, beside) if standalone else picture
 
 
 def render_json(
@@ -193,7 +193,7 @@ def render_json(
         state: A reader's state (`Picture.state`), instead of `view`.
         beside: An earlier graph to compare with, or an author's annotations.
     """
-    viewer = asset("static.js")
+    viewer = find_asset("static.js")
     if flat is not None:
         _load_fonts(viewer)
     answer = call(viewer, "render", graph.decode(), _request(view, flat, state, beside))
@@ -203,24 +203,24 @@ def render_json(
         raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
 
 
-def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
+def build_outline(graph: Graph) -> tuple[OutlineRow, ...]:
     """Return the outline of a graph without drawing it.
 
     Raises:
         RenderError: if the viewer fails, or was not built.
     """
     return msgspec.json.decode(
-        call(asset("static.js"), "outline", serialize(graph).decode()), type=decodable(tuple[OutlineRow, ...])
+        call(find_asset("static.js"), "outline", serialize(graph).decode()), type=decodable(tuple[OutlineRow, ...])
     )
 
 
-def difference_json(before: bytes, after: bytes) -> str:
+def build_difference(before: bytes, after: bytes) -> str:
     """Find what changed between two graphs, as JSON text.
 
     Raises:
         RenderError: if the viewer fails, or was not built.
     """
-    return call(asset("static.js"), "difference", before.decode(), after.decode())
+    return call(find_asset("static.js"), "difference", before.decode(), after.decode())
 
 
 def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside: Beside | None) -> str:
@@ -241,29 +241,29 @@ def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside
 def _load_fonts(viewer: Path) -> None:
     if call(viewer, "hasFonts") == str(False):
         # a character for each byte
-        call(viewer, "useFonts", *(path.read_bytes().decode("latin-1") for path in fonts()))
+        call(viewer, "useFonts", *(path.read_bytes().decode("latin-1") for path in load_fonts()))
 
 
-def fonts() -> tuple[Path, ...]:
+def load_fonts() -> tuple[Path, ...]:
     """Return the fonts of flat pictures: regular and semibold."""
-    return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
+    return find_asset("inter-regular.ttf"), find_asset("inter-semibold.ttf")
 
 
-def with_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
+def embed_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
     """Add the style sheets to a picture's SVG; those of differences, overlays and lenses have more."""
-    style = "".join(asset(name).read_text("utf-8") for name in _sheets(picture, beside))
+    style = "".join(find_asset(name).read_text("utf-8") for name in _list_sheets(picture, beside))
     style += format_style_rule(list_palette_variables(view.palette), ".mg-svg:root")
     # CDATA, because the style's `>` and `&` would be XML
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
 
 
-def _sheets(picture: Picture | StepPicture, beside: Beside | None) -> tuple[str, ...]:
+def _list_sheets(picture: Picture | StepPicture, beside: Beside | None) -> tuple[str, ...]:
     """Return the style sheets of a picture."""
     of_lens = ("lens.css",) if isinstance(picture, StepPicture) and picture.lens else ()
     return ("picture.css", *_MORE_STYLE[type(beside)], *of_lens)
 
 
-def viewer_digest() -> str:
+def digest_viewer() -> str:
     """Return a hash of the viewer: equal graphs, views and viewers give equal pictures."""
-    return file_digest(asset("static.js"))
+    return digest_file(find_asset("static.js"))

@@ -13,14 +13,14 @@ import msgspec
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.errors import RenderError
-from modeldiagrams.render.draw import fonts
+from modeldiagrams.render.draw import load_fonts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeldiagrams.render.draw import Picture
 
-__all__ = ["as_pdf", "as_png", "flat_digest", "library"]
+__all__ = ["digest_flat", "require", "write_pdf", "write_png"]
 
 _PT_PER_PX = 0.75
 _LONGEST_PDF = 14_400
@@ -55,7 +55,7 @@ _PAGE = """
 """
 
 
-def as_png(picture: Picture, scale: float = 2) -> bytes:
+def write_png(picture: Picture, scale: float = 2) -> bytes:
     """Convert a flat picture to PNG.
 
     Args:
@@ -68,7 +68,7 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
     Raises:
         RenderError: if resvg-py is not installed, or the PNG file can't be made.
     """
-    resvg = library("resvg_py", "png", "PNG files")
+    resvg = require("resvg_py", "png", "PNG files")
     # running out of memory would end the whole process
     zoom = min(scale, math.sqrt(_MOST_PIXELS / (picture.width * picture.height)))
     skip_fonts = not _has_foreign_text(picture.svg)
@@ -77,18 +77,18 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
         return resvg.svg_to_bytes(svg_string=svg, width=width)
 
     def drawn(svg: str) -> bytes:
-        svg = _with_pixels(svg, pixels)
+        svg = _set_pixels(svg, pixels)
         return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=skip_fonts))
 
     try:
         return drawn(picture.svg)
     except ValueError as error:
-        if plain := _without_unreadable(picture, drawn, ValueError):
-            return as_png(plain, scale)
+        if plain := _drop_unreadable(picture, drawn, ValueError):
+            return write_png(plain, scale)
         raise RenderError(f"the PNG file could not be made: {error}") from error
 
 
-def as_pdf(picture: Picture) -> bytes:
+def write_pdf(picture: Picture) -> bytes:
     """Convert a flat picture to a PDF page of its size, with vector graphics and searchable text.
 
     Args:
@@ -100,7 +100,7 @@ def as_pdf(picture: Picture) -> bytes:
     Raises:
         RenderError: if typst is not installed, or the PDF file can't be made.
     """
-    typst = library("typst", "pdf", "PDF files")
+    typst = require("typst", "pdf", "PDF files")
     scale = min(_PT_PER_PX, _LONGEST_PDF / max(picture.width, picture.height))
     page = _PAGE.format(width=picture.width * scale, height=picture.height * scale)
 
@@ -112,8 +112,8 @@ def as_pdf(picture: Picture) -> bytes:
         return bytes(
             typst.compile(
                 page.encode(),
-                sys_inputs={"svg": _with_pixels(svg, pixels)},
-                font_paths=[str(fonts()[0].parent)],
+                sys_inputs={"svg": _set_pixels(svg, pixels)},
+                font_paths=[str(load_fonts()[0].parent)],
                 ignore_system_fonts=not _has_foreign_text(picture.svg),
                 # LaTeX warns of newer files
                 pdf_standards="1.5",
@@ -123,12 +123,12 @@ def as_pdf(picture: Picture) -> bytes:
     try:
         return drawn(picture.svg)
     except RuntimeError as error:
-        if plain := _without_unreadable(picture, drawn, RuntimeError):
-            return as_pdf(plain)
+        if plain := _drop_unreadable(picture, drawn, RuntimeError):
+            return write_pdf(plain)
         raise RenderError(f"the PDF file could not be made: {error}") from error
 
 
-def _without_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure: type[Exception]) -> Picture | None:
+def _drop_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure: type[Exception]) -> Picture | None:
     """Remove only the images that a library can't read."""
 
     def kept(found: re.Match[str]) -> str:
@@ -142,7 +142,7 @@ def _without_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure
     return None if svg == picture.svg else msgspec.structs.replace(picture, svg=svg)
 
 
-def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
+def _set_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
     """Convert SVG images with text to pixels, because both libraries omit text of nested SVG.
 
     Args:
@@ -160,9 +160,9 @@ def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
     return _SVG_IMAGE.sub(drawn, svg)
 
 
-def flat_digest() -> str:
+def digest_flat() -> str:
     """Return a hash of this code and the fonts, without the libraries that make PNG and PDF files."""
-    return digest(*(path.read_bytes() for path in (Path(__file__), *fonts())))
+    return digest(*(path.read_bytes() for path in (Path(__file__), *load_fonts())))
 
 
 def _has_foreign_text(svg: str) -> bool:
@@ -171,7 +171,7 @@ def _has_foreign_text(svg: str) -> bool:
     return bool(is_of_others) or 'font-family="sans-serif"' in svg
 
 
-def library(name: str, extra: str, made: str) -> Any:
+def require(name: str, extra: str, made: str) -> Any:
     """Import an optional library.
 
     Args:

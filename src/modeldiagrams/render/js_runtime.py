@@ -56,7 +56,7 @@ def _call(viewer: Path, name: str, *arguments: str) -> str:
     # imported only here, because hosts never draw in their own process
     from py_mini_racer import JSEvalException, JSTimeoutException  # noqa: PLC0415
 
-    context = _context(os.getpid(), viewer)
+    context = _create_context(os.getpid(), viewer)
     try:
         function = cast("JSFunction", context.eval(f"modelDiagrams.{name}"))
         answer = function(*arguments, timeout_sec=TIMEOUT)
@@ -73,12 +73,12 @@ def _call(viewer: Path, name: str, *arguments: str) -> str:
     except JSEvalException as error:
         # after a crash of the layout's WebAssembly the context is not to be trusted again
         _drop(context)
-        raise RenderError(f"the viewer could not draw this graph: {_readable(str(error))}") from error
+        raise RenderError(f"the viewer could not draw this graph: {_clean_message(str(error))}") from error
 
 
 @functools.cache
-def _context(_process: int, viewer: Path) -> MiniRacer:
-    """The process's context with the viewer in it; a forked child can't use its parent's."""
+def _create_context(_process: int, viewer: Path) -> MiniRacer:
+    """Create the process's context with the viewer; a forked child can't use its parent's."""
     from py_mini_racer import DEFAULT_V8_FLAGS, MiniRacer, init_mini_racer  # noqa: PLC0415
 
     _check_address_space()
@@ -113,12 +113,12 @@ def _wait_until_ready(context: MiniRacer) -> None:
 
 
 def _drop(context: MiniRacer) -> None:
-    """The next script gets a new context."""
-    _context.cache_clear()
+    """Close a context, so that the next script gets a new one."""
+    _create_context.cache_clear()
     context.close()
 
 
-def _readable(message: str) -> str:
+def _clean_message(message: str) -> str:
     """V8's messages quote the line they come from, and the viewer is one line of more than a megabyte."""
     first = _PLACE.sub("", message.strip().partition("\n")[0])
     return first if len(first) <= _LONGEST_MESSAGE else first[: _LONGEST_MESSAGE - 1] + "…"

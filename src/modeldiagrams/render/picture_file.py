@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.render.draw import Beside, Flat, Picture, Theme, render_json
-from modeldiagrams.render.flat import as_pdf, as_png
+from modeldiagrams.render.flat import write_pdf, write_png
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeldiagrams.options.options import View
 
-__all__ = ["FileForm", "PictureFile", "content_of", "image_file", "render_file"]
+__all__ = ["FileForm", "PictureFile", "convert_image", "read_content", "render_file"]
 
 FileForm = Literal["svg", "png", "pdf"]
 
@@ -27,7 +27,7 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
     """CSS pixels."""
 
 
-def image_file(svg: str, width: float, height: float, form: FileForm) -> PictureFile:
+def convert_image(svg: str, width: float, height: float, form: FileForm) -> PictureFile:
     """Convert an author's SVG to another format.
 
     Args:
@@ -39,7 +39,7 @@ def image_file(svg: str, width: float, height: float, form: FileForm) -> Picture
     Raises:
         RenderError: if it can't be converted, or a library for the format is not installed.
     """
-    return PictureFile(content=content_of(Picture(svg=svg, width=width, height=height, state={}), form), width=width)
+    return PictureFile(content=read_content(Picture(svg=svg, width=width, height=height, state={}), form), width=width)
 
 
 def render_file(
@@ -61,10 +61,10 @@ def render_file(
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
     picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), beside=beside)
-    return PictureFile(content=content_of(picture, form), width=picture.width)
+    return PictureFile(content=read_content(picture, form), width=picture.width)
 
 
-def content_of(picture: Picture, form: FileForm) -> bytes:
+def read_content(picture: Picture, form: FileForm) -> bytes:
     """Convert a drawn picture to a file format.
 
     Raises:
@@ -75,6 +75,6 @@ def content_of(picture: Picture, form: FileForm) -> bytes:
 
 _WRITERS: dict[FileForm, Callable[[Picture], bytes]] = {
     "svg": lambda drawn: drawn.svg.encode(),
-    "png": as_png,
-    "pdf": as_pdf,
+    "png": write_png,
+    "pdf": write_pdf,
 }

@@ -30,11 +30,13 @@ from modeldiagrams.tracer import Trace, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from modeldiagrams.ir.graph import Assumption, Graph
     from modeldiagrams.resolve.strategies.requests import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "graph_of", "infer", "loaded_sources", "record", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "graph_of", "infer", "loaded_sources", "record", "resolve", "seeded", "trace"]
 
 
 class InputsError(TargetError):
@@ -46,7 +48,7 @@ class Target:
     """A model, ready to be called."""
 
     model: nn.Module
-    """In eval mode, so that dropout and batch statistics don't confuse the picture."""
+    """In eval mode by default, so that dropout and batch statistics don't confuse the picture."""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any]
     assumptions: tuple[Assumption, ...]
@@ -69,12 +71,20 @@ def resolve(call: Call, device: str | None = None) -> Target:
         device: Where the model is going to run; None for the CPU.
 
     Returns:
-        The model in eval mode with inputs that are the same in every process.
+        The model, in eval mode unless `training` is set, with inputs that are the same in every process.
 
     Raises:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
+    target = _as_written_or_recorded(call, device)
+    if not call.training:
+        return target
+    target.model.train()
+    return replace(target, trace=None)  # that was in eval mode
+
+
+def _as_written_or_recorded(call: Call, device: str | None) -> Target:
     known = recorded_options(call)
     call = msgspec.structs.replace(call, recorded=None)
     if known is None:
@@ -128,11 +138,55 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
             raise TargetError(reason, error.frames) from error
 
 
-def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
+def trace(  # noqa: PLR0913  (as in the tracer)
+    model: Any,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    mode: Mode = "auto",
+    costs: bool = True,
+    measure_time: bool = False,
+) -> Graph:
+    """Run one forward pass of a model and record it.
+
+    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
+    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
+    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
+
+    Args:
+        model: A module, or any callable that computes with tensors.
+        args: Positional arguments for ``model(...)``. If the model fails without arguments, example inputs are found as
+            in documentation; `Graph.assumptions` lists them.
+        kwargs: Keyword arguments for ``model(...)``.
+        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
+            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
+            parameters on the meta device, meta, and fake if that fails.
+        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
+            C++ extensions.
+        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
+            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
+
+    Returns:
+        The graph of the pass.
+
+    Raises:
+        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
+        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
+        TargetError: if example inputs that the model's class offers can't be made.
+        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
+    """
+    graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
+    if graph.status.error is None or args or kwargs:
+        return graph
+    return infer(model, mode, measure_time=measure_time) or graph
+
+
+def infer(model: Any, mode: Mode = "auto", *, measure_time: bool = False) -> Graph | None:
     """Trace a model instance as it is, with inputs that are found.
 
     Args:
         model: The model.
+        mode: As for `trace`.
         measure_time: As for `trace`.
 
     Returns:
@@ -144,12 +198,12 @@ def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
     inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
     target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
-    return graph_of(target, measure_time=measure_time)
+    return graph_of(target, mode, measure_time=measure_time)
 
 
-def graph_of(target: Target, *, measure_time: bool = False) -> Graph:
+def graph_of(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
-    graph = record(target, measure_time=measure_time).graph
+    graph = record(target, mode, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 
@@ -185,10 +239,9 @@ def _share(budget: Budget, built: Built, call: Call, used: int) -> Budget:
     """Of the passes for all variants of a model: the default one may have all where no other follows."""
     if built.variant:
         return budget.of_variant(used)
-    arguments = built.arguments
-    may_be_smaller = any(assumption.subject == "config" for assumption in arguments.assumptions)
+    may_be_smaller = any(assumption.subject == "config" for assumption in built.arguments.assumptions)
     is_offered = any(True for _ in list_factory_arguments(ModelRequest(built.maker, call)))
-    has_variants = built.is_on_meta or may_be_smaller or is_offered or arguments.alternatives
+    has_variants = built.is_on_meta or may_be_smaller or is_offered
     return budget.without_variants() if has_variants else budget
 
 

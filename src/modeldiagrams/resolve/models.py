@@ -45,8 +45,7 @@ def make_variants(call: Call, device: str | None = None) -> Iterator[Built]:
 
     Yields:
         The default model, without memory for its weights if it is large; the same with memory, if they fit; one with
-        fewer layers, if its configuration is assumed anyway; those with other modules as arguments; and one that a
-        function in the module of its class makes.
+        fewer layers, if its configuration is assumed anyway; and one that a function in the module of its class makes.
 
     Raises:
         TargetError: as `make_model`, if no variant can be made.
@@ -63,7 +62,6 @@ def make_variants(call: Call, device: str | None = None) -> Iterator[Built]:
     if default.is_on_meta and sum(parameter.numel() for parameter in default.model.parameters()) <= HUGE:
         yield from _made(default, call, [default.arguments], "with memory for its weights")
     yield from _smaller(call)
-    yield from _made(default, call, default.arguments.alternatives, "with another module as an argument")
     if default.arguments.factory is None:
         yield from _by_factory(call)
 

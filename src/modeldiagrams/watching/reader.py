@@ -65,7 +65,7 @@ def assemble(frames: Iterable[FileFrame]) -> Recording:
         record = frame.record
         if isinstance(record, Run):
             runs.append(record)
-            moments, anomalies, losses = (_before(record.step, written) for written in (moments, anomalies, losses))
+            moments, anomalies, losses = (_cut_before(record.step, written) for written in (moments, anomalies, losses))
         elif isinstance(record, Moment):
             if latest.get(record.phase, -1) >= record.step:
                 moments = [m for m in moments if m.phase != record.phase or m.step < record.step]
@@ -74,11 +74,11 @@ def assemble(frames: Iterable[FileFrame]) -> Recording:
         elif isinstance(record, Anomaly):
             anomalies.append(record)
         if frame.losses and losses and losses[-1].step >= frame.losses[0].step:
-            losses = _before(frame.losses[0].step, losses)
+            losses = _cut_before(frame.losses[0].step, losses)
         losses += frame.losses
     return Recording(runs, moments, losses, anomalies)
 
 
-def _before(step: int, written: list[_Record]) -> list[_Record]:
+def _cut_before(step: int, written: list[_Record]) -> list[_Record]:
     """Return the records of earlier steps."""
     return [record for record in written if record.step < step]

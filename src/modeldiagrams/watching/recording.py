@@ -10,7 +10,7 @@ from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.watching.anomalies.find import AnomalyFinder
 from modeldiagrams.watching.file.encoding import Encoder
-from modeldiagrams.watching.file.frames import MAGIC, frame_payload
+from modeldiagrams.watching.file.frames import MAGIC, read_payload
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Kind, Loss, Moment, Row, Run
 from modeldiagrams.watching.reduction import reduce_moments
 
@@ -149,7 +149,7 @@ class Recording:
         frames[-1].losses = list(self.losses)
         frames += [FileFrame(record=moment) for moment in self.moments]
         frames += [FileFrame(record=anomaly) for anomaly in self.noticed]
-        return MAGIC + b"".join(frame_payload(encoder.encode(frame)) for frame in frames)
+        return MAGIC + b"".join(read_payload(encoder.encode(frame)) for frame in frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file that `load_recording` reads."""

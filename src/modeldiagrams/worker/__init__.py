@@ -6,7 +6,14 @@ process and knows how it ended, `protocol` defines the messages, `answering` is 
 model's process does.
 """
 
+import sys
+
 from modeldiagrams.worker.protocol import NO_TORCH, Kind, Mode, Problem, Refused, Traced
-from modeldiagrams.worker.worker import Worker
+
+# on other systems, PyTorch is not safe in forks, or there are none
+if sys.platform == "linux":
+    from modeldiagrams.worker.forks import Forks as Worker
+else:
+    from modeldiagrams.worker.reuse import Reuse as Worker
 
 __all__ = ["NO_TORCH", "Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]

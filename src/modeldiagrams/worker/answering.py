@@ -12,8 +12,8 @@ import threading
 import traceback
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from modeldiagrams.common.user_files import library_folders
-from modeldiagrams.common.version import own_version
+from modeldiagrams.common.user_files import list_library_folders
+from modeldiagrams.common.version import read_version
 from modeldiagrams.errors import RenderError
 from modeldiagrams.worker.limits import log_exits
 from modeldiagrams.worker.protocol import (
@@ -51,14 +51,14 @@ def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[
             side itself, even while it answers.
     """
     log = os.dup(2)
-    requests, answers = _private_pipes()
+    requests, answers = _open_private_pipes()
     log_exits(log)
-    send(answers, Hello(version=own_version(), libraries=library_folders()))
+    send(answers, Hello(version=read_version(), libraries=list_library_folders()))
     if prepare:
         prepare()
     process = _process_id()
     for request in _read_ahead(requests) if prepare else _read(requests):
-        reply = _answered(answer, request, log)
+        reply = _answer(answer, request, log)
         if _process_id() != process:
             # a child that the model forked; its parent answers
             _leave(0)
@@ -86,7 +86,7 @@ def _read_ahead(requests: IO[bytes]) -> Iterator[Request]:
         yield waiting.get()
 
 
-def _answered(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:
+def _answer(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:
     """Answer a request without ever raising, because the other side waits."""
     try:
         return answer(request, log)
@@ -100,7 +100,7 @@ def _answered(answer: Callable[[Request, int], Answer], request: Request, log: i
         return Refused(problem=problem, has_side_effects=True)
 
 
-def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+def _open_private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """Move the protocol away from stdin and stdout, so that models can neither read it nor print to it.
 
     A model has no input, and prints to stderr. Programs that it starts don't inherit the duplicates, and processes that

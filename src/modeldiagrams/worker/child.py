@@ -49,7 +49,7 @@ def spawned(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=_environment(gpu=gpu),
+            env=_make_environment(gpu=gpu),
             pass_fds=inherited,
             start_new_session=True,
         )
@@ -58,7 +58,7 @@ def spawned(
         raise WorkerError(f"failed: option `python`: {reason}") from error
 
 
-def _environment(*, gpu: bool) -> dict[str, str]:
+def _make_environment(*, gpu: bool) -> dict[str, str]:
     """Return the environment of the process, with a fixed hash seed, because models iterate over sets.
 
     NumPy starts no background threads, because a fork would lack them. There is no GPU unless requested.
@@ -133,18 +133,18 @@ def end_descendants() -> None:
     """Kill all descendants. The orphans of one round are children in the next."""
     with contextlib.suppress(ChildProcessError):
         while True:
-            for child in _children():
+            for child in _list_children():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)
 
 
-def _children() -> list[int]:
+def _list_children() -> list[int]:
     folders = [folder for folder in Path("/proc").iterdir() if folder.name.isdigit()]
-    return [int(folder.name) for folder in folders if _parent(folder) == os.getpid()]
+    return [int(folder.name) for folder in folders if _find_parent(folder) == os.getpid()]
 
 
-def _parent(process: Path) -> int | None:
+def _find_parent(process: Path) -> int | None:
     with contextlib.suppress(OSError):
         return int((process / "stat").read_bytes().rpartition(b")")[2].split()[1])
     return None

@@ -18,7 +18,7 @@ from modeldiagrams.worker.protocol import Problem, Refused, Traced
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["cleaned"]
+__all__ = ["clean_answer"]
 
 _LONGEST_MESSAGE = 1000
 _LONGEST_LINE = 160
@@ -36,21 +36,21 @@ _ABSOLUTE = re.compile(r"(?<![\w/.:~$…])/(?:[\w.@+-]+/)+(?=[\w.@+-])|(?<!\w)[A
 """The folders of an absolute path."""
 
 
-def cleaned(answer: Traced | Refused, path: Iterable[str]) -> Traced | Refused:
+def clean_answer(answer: Traced | Refused, path: Iterable[str]) -> Traced | Refused:
     """Clean an answer for publication.
 
     Args:
         answer: The answer of a process that ran a model.
         path: Folders that modules were imported from; files are shown relative to them.
     """
-    machine = _machine(tuple(path), tuple(os.environ.items()))
+    machine = _describe_machine(tuple(path), tuple(os.environ.items()))
     output = machine.without(readable(answer.output))
     if isinstance(answer, Traced):
         return msgspec.structs.replace(answer, output=output, graph=machine.without_in_graph(answer.graph))
-    return msgspec.structs.replace(answer, output=output, problem=_problem(answer.problem, machine))
+    return msgspec.structs.replace(answer, output=output, problem=_clean_problem(answer.problem, machine))
 
 
-def _problem(problem: Problem, machine: _Machine) -> Problem:
+def _clean_problem(problem: Problem, machine: _Machine) -> Problem:
     return Problem(
         kind=problem.kind,
         message=_cut(machine.without(readable(problem.message)), _LONGEST_MESSAGE),
@@ -76,17 +76,17 @@ class _Machine:
 
     def without(self, text: str) -> str:
         """Remove absolute paths and values of the environment from a text."""
-        text = _ABSOLUTE.sub("…/", self._relative(_replaced(text, self._secrets, anywhere=True)))
-        return _replaced(text, self._values)
+        text = _ABSOLUTE.sub("…/", self._relative(_replace(text, self._secrets, anywhere=True)))
+        return _replace(text, self._values)
 
     def without_in_graph(self, graph: bytes) -> bytes:
         """Remove secrets and the machine's folders from a graph's JSON text."""
-        if not any(_in_json(found) in graph for found in (*self._roots, *self._secrets)):
+        if not any(_clean_json(found) in graph for found in (*self._roots, *self._secrets)):
             return graph
-        return self._relative(_replaced(graph.decode(), self._secrets, anywhere=True)).encode()
+        return self._relative(_replace(graph.decode(), self._secrets, anywhere=True)).encode()
 
     def _relative(self, text: str) -> str:
-        return _folders(tuple(self._roots)).sub(lambda found: self._name(found[1], found[2]), text)
+        return _list_folders(tuple(self._roots)).sub(lambda found: self._name(found[1], found[2]), text)
 
     def _name(self, root: str, separator: str) -> str:
         name = self._roots[root.replace("\\\\", "\\")]
@@ -94,7 +94,7 @@ class _Machine:
 
 
 @functools.lru_cache(maxsize=4)
-def _machine(path: tuple[str, ...], environment: tuple[tuple[str, str], ...]) -> _Machine:
+def _describe_machine(path: tuple[str, ...], environment: tuple[tuple[str, str], ...]) -> _Machine:
     return _Machine(path, environment)
 
 
@@ -108,26 +108,26 @@ def _is_revealing(value: str) -> bool:
 
 
 @functools.lru_cache(maxsize=4)
-def _folders(roots: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w/.~-])({_any_of(roots)})(?:([/\\]+)|(?![\w.-]))")
+def _list_folders(roots: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/.~-])({_match_any(roots)})(?:([/\\]+)|(?![\w.-]))")
 
 
-def _replaced(text: str, names: dict[str, str], *, anywhere: bool = False) -> str:
+def _replace(text: str, names: dict[str, str], *, anywhere: bool = False) -> str:
     """Replace values by names, only as whole words; with `anywhere`, long ones also inside words."""
     found = {value: name for value, name in names.items() if value in text or value.replace("\\", "\\\\") in text}
     if not found:
         return text
-    inside = _any_of(value for value in found if anywhere and len(value) >= _SHORTEST_VALUE)
-    pattern = rf"(?<!\w)(?:{_any_of(found)})(?!\w)" + (f"|{inside}" if inside else "")
+    inside = _match_any(value for value in found if anywhere and len(value) >= _SHORTEST_VALUE)
+    pattern = rf"(?<!\w)(?:{_match_any(found)})(?!\w)" + (f"|{inside}" if inside else "")
     by_text = {value.replace("\\\\", "\\"): name for value, name in found.items()}
     return re.sub(pattern, lambda match: by_text[match[0].replace("\\\\", "\\")], text)
 
 
-def _any_of(texts: Iterable[str]) -> str:
+def _match_any(texts: Iterable[str]) -> str:
     """Build a pattern for any of some texts, also in JSON; the longest wins."""
     longest_first = sorted(texts, key=lambda text: (-len(text), text))
     return "|".join(re.escape(text).replace(r"\\", r"\\{1,2}") for text in longest_first)
 
 
-def _in_json(text: str) -> bytes:
+def _clean_json(text: str) -> bytes:
     return msgspec.json.encode(text)[1:-1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.common.user_files import is_library, relative_file
+from modeldiagrams.common.user_files import is_library, shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def read_crash(log: str, libraries: Sequence[str], path: Sequence[str]) -> Crash
 
     Args:
         log: The end of the log.
-        libraries: The process's `library_folders`.
+        libraries: The process's `list_library_folders`.
         path: Folders that modules are imported from; files are shown relative to them.
     """
     begin = _BEGIN.search(log)
@@ -44,7 +44,7 @@ def read_crash(log: str, libraries: Sequence[str], path: Sequence[str]) -> Crash
     # the failing thread is marked, or else use the main thread, which comes last
     text = next((stack for head, stack in stacks if head == "Current thread"), stacks[-1][1] if stacks else "")
     frames = [
-        f"{relative_file(file, roots=path)}:{line} in {function}"
+        f"{shorten_path(file, roots=path)}:{line} in {function}"
         for file, line, function in reversed(_FRAME.findall(text))
         if not is_library(file, libraries)
     ]

@@ -13,14 +13,14 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from modeldiagrams.common.class_facts import bases_of, module_of
+from modeldiagrams.common.class_facts import find_module, list_bases
 from modeldiagrams.common.user_files import is_user_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-__all__ = ["dependencies"]
+__all__ = ["find_dependencies"]
 
 
 class _Import(NamedTuple):
@@ -34,7 +34,7 @@ class _Import(NamedTuple):
     """The name it is bound to; None for a star."""
 
 
-def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[str]) -> tuple[str, ...]:
+def find_dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[str]) -> tuple[str, ...]:
     """Find the user's files that a model depends on.
 
     These are the files that define its classes, those whose code ran, those that these import, and so on. In a
@@ -48,11 +48,11 @@ def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[st
     Returns:
         Sorted absolute paths.
     """
-    modules = {module_of(base) for class_ in classes for base in bases_of(class_)}
-    names = {file: name for name, module in list(sys.modules.items()) if (file := _file(module))}
+    modules = {find_module(base) for class_ in classes for base in list_bases(class_)}
+    names = {file: name for name, module in list(sys.modules.items()) if (file := _find_file(module))}
     pending: list[tuple[str, str | None]] = [(module, None) for module in modules]
     pending += [(names[file], None) for file in ran if file in names]
-    pending += [_loaded_part(path.replace(":", ".")) for path in named if path]
+    pending += [_find_loaded(path.replace(":", ".")) for path in named if path]
     seen: set[tuple[str, str | None]] = set()
     found = {file for file in ran if is_user_file(file)}
     while pending:
@@ -63,17 +63,17 @@ def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[st
         name, wanted = item
         parts = name.split(".")
         parents = (sys.modules.get(".".join(parts[:depth])) for depth in range(1, len(parts) + 1))
-        files = [file for module in parents if (file := _file(module))]
+        files = [file for module in parents if (file := _find_file(module))]
         found.update(files)
         module = sys.modules.get(name)
-        if module is not None and _file(module):
-            pending += _followed(module, wanted)
+        if module is not None and _find_file(module):
+            pending += _follow(module, wanted)
     return tuple(sorted(found))
 
 
-def _followed(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str | None]]:
+def _follow(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str | None]]:
     """Yield the imports of a module; for a package, those of the wanted name."""
-    imports = _imports(str(_file(module)), module.__name__, is_package=hasattr(module, "__path__"))
+    imports = _list_imports(str(_find_file(module)), module.__name__, is_package=hasattr(module, "__path__"))
     binding = [item for item in imports if item.bound in {wanted, None}]
     if wanted and hasattr(module, "__path__") and binding:
         imports = binding
@@ -82,7 +82,7 @@ def _followed(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str
         yield (submodule, None) if submodule in sys.modules else (item.module, item.name)
 
 
-def _imports(file: str, name: str, *, is_package: bool) -> list[_Import]:
+def _list_imports(file: str, name: str, *, is_package: bool) -> list[_Import]:
     try:
         status = Path(file).stat()
     except OSError:
@@ -114,7 +114,7 @@ def _read(file: str, _stamp: tuple[int, int], own_name: str, is_package: bool) -
     return found
 
 
-def _loaded_part(path: str) -> tuple[str, str | None]:
+def _find_loaded(path: str) -> tuple[str, str | None]:
     """Return the longest loaded module at the start of a dotted path, and the next name."""
     parts = path.split(".")
     for depth in range(len(parts), 0, -1):
@@ -124,7 +124,7 @@ def _loaded_part(path: str) -> tuple[str, str | None]:
     return path, None
 
 
-def _file(module: object) -> str | None:
+def _find_file(module: object) -> str | None:
     """Return a module's file if it is the user's."""
     file = getattr(module, "__file__", None)
     return file if isinstance(file, str) and is_user_file(file) else None

@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modeldiagrams.errors import RenderError, WorkerError
-from modeldiagrams.render.draw import difference_json, render_json
-from modeldiagrams.render.picture_file import image_file, render_file
+from modeldiagrams.render.draw import build_difference, render_json
+from modeldiagrams.render.picture_file import convert_image, render_file
 from modeldiagrams.worker.process import SETUP_SECONDS, Process
 from modeldiagrams.worker.protocol import (
     Answer,
@@ -45,9 +45,9 @@ def draw(request: Request, _log: int = 2) -> Answer:
         case RenderFile():
             return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme, request.beside))
         case RenderImage():
-            return DrawnFile(file=image_file(request.svg, request.width, request.height, request.form))
+            return DrawnFile(file=convert_image(request.svg, request.width, request.height, request.form))
         case Compare():
-            return Compared(difference=difference_json(request.before, request.after))
+            return Compared(difference=build_difference(request.before, request.after))
         case _:
             raise TypeError(f"expected a graph to draw, got {request!r}")
 
@@ -102,7 +102,7 @@ class Drawer:
         return answer.file
 
     def render_image(self, svg: str, width: float, height: float, form: FileForm) -> PictureFile:
-        """Convert an author's SVG to another format; see `image_file`.
+        """Convert an author's SVG to another format; see `convert_image`.
 
         Raises:
             RenderError: if it can't be converted, or a library for the format is not installed.

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.options.options import package_of
-from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, worker_problem
+from modeldiagrams.options.options import get_package
+from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, make_problem
 from modeldiagrams.worker.protocol import Problem, Refused, Trace, Traced, receive, send
 from modeldiagrams.worker.template import ask_for_fork
+from modeldiagrams.worker.worker import BaseWorker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,27 +29,26 @@ _TRIES = 2
 _TRACED: Any = Traced | Refused  # a union is a type to msgspec, not to mypy
 
 
-class Forks:
+class Forks(BaseWorker):
     """Manages a template, started when needed. Several threads and forks of this process may use it."""
 
-    def __init__(self, python: str | None, *, gpu: bool) -> None:
-        """Prepare; see `Worker`."""
-        self._python = python
-        self._gpu = gpu
+    def __init__(self, python: str | None = None, *, gpu: bool = False) -> None:
+        """Prepare; see `BaseWorker`."""
+        super().__init__(python, gpu=gpu)
         self._template: Process | None = None
         self._control: socket.socket | None = None
         self._lock = threading.Lock()
         self._imported: dict[str, tuple[str, ...]] = {}
         """Library modules that the import of each package loads."""
 
-    def trace(self, request: Trace) -> Traced | Refused:
-        """Run a model."""
-        package = package_of(request.call.model)
+    def run(self, request: Trace) -> Traced | Refused:
+        """Run a model in a new fork."""
+        package = get_package(request.call.model)
         try:
             with self._fork(self._imported.get(package, ())) as conversation:
                 answer = _converse(conversation, request)
         except WorkerError as error:
-            return Refused(problem=worker_problem("importing PyTorch", error), may_differ=True)
+            return Refused(problem=make_problem("importing PyTorch", error), may_differ=True)
         self._imported.setdefault(package, answer.imported)
         return answer
 

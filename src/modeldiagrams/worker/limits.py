@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["data_bytes", "is_out_of_memory", "limited", "log_exits", "memory_hint"]
+__all__ = ["explain_memory", "is_out_of_memory", "limit_process", "log_exits", "measure_data"]
 
 _GB = 10**9
 _STATM = Path("/proc/self/statm")
@@ -23,7 +23,7 @@ _OUT_OF_MEMORY = re.compile(r"\bMemoryError\b|bad_alloc|an(no|')t allocate memor
 
 
 @contextmanager
-def limited(timeout: float, memory: float, log: int) -> Iterator[None]:
+def limit_process(timeout: float, memory: float, log: int) -> Iterator[None]:
     """Limit the time and memory of the block.
 
     Args:
@@ -34,14 +34,14 @@ def limited(timeout: float, memory: float, log: int) -> Iterator[None]:
     process = os.getpid()
     faulthandler.dump_traceback_later(timeout, exit=True, file=log)
     try:
-        with _limited_data(data_bytes() + int(memory * _GB)):
+        with _limit_data(measure_data() + int(memory * _GB)):
             yield
     finally:
         if os.getpid() == process:  # a forked child lacks the thread, and would wait for it
             faulthandler.cancel_dump_traceback_later()
 
 
-def data_bytes() -> int:
+def measure_data() -> int:
     """Return the memory of this process for data; 0 if the operating system doesn't report it."""
     try:
         return int(_STATM.read_text("ascii").split()[_DATA]) * os.sysconf("SC_PAGE_SIZE")
@@ -50,8 +50,8 @@ def data_bytes() -> int:
 
 
 @contextmanager
-def _limited_data(size: int) -> Iterator[None]:
-    if sys.platform != "linux" or not data_bytes():
+def _limit_data(size: int) -> Iterator[None]:
+    if sys.platform != "linux" or not measure_data():
         yield
         return
     import resource  # noqa: PLC0415  (there is none on Windows)
@@ -71,7 +71,7 @@ def is_out_of_memory(error: str) -> bool:
     return bool(_OUT_OF_MEMORY.search(error))
 
 
-def memory_hint(memory: float) -> str:
+def explain_memory(memory: float) -> str:
     """Return a hint on the option for such an error."""
     return f"(it may take {memory:g} GB, see the option `memory`)"
 

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, TypeVar, cast
 
 import msgspec
 
-from modeldiagrams.common.version import own_version
+from modeldiagrams.common.version import read_version
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.worker.child import Forked, spawned
 from modeldiagrams.worker.crash import read_crash
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.worker.child import Child
 
-__all__ = ["SETUP_SECONDS", "START_SECONDS", "Process", "worker_problem"]
+__all__ = ["SETUP_SECONDS", "START_SECONDS", "Process", "make_problem"]
 
 T = TypeVar("T")
 
@@ -134,7 +134,7 @@ class Process:
                 doing = request.doing
                 answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
         except WorkerError as error:
-            answer = Refused(problem=worker_problem(doing, error), may_differ=True)
+            answer = Refused(problem=make_problem(doing, error), may_differ=True)
         return msgspec.structs.replace(answer, output=self.printed())
 
     def end(self, patience: float = 0) -> None:
@@ -162,9 +162,9 @@ class Process:
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self.kill()
             raise WorkerError(f"failed: {self._why_it_did_not_start(python)}") from error
-        if hello.version != own_version():
+        if hello.version != read_version():
             raise WorkerError(
-                f"failed: modeldiagrams is {own_version()} here, but {hello.version} in the"
+                f"failed: modeldiagrams is {read_version()} here, but {hello.version} in the"
                 f" environment of {python}; install the same version in both"
             )
         self._libraries = hello.libraries
@@ -174,9 +174,9 @@ class Process:
         if self._is_late:
             return f"the process did not start within {START_SECONDS:g} s; is this machine very busy?"
         if status < 0 and not last:
-            return f"the process was killed by signal {_signal_name(-status)} when it started"
+            return f"the process was killed by signal {_name_signal(-status)} when it started"
         return (
-            f"expected modeldiagrams {own_version()} in the environment of {python or sys.executable},"
+            f"expected modeldiagrams {read_version()} in the environment of {python or sys.executable},"
             f" but its `-m modeldiagrams.worker` ended ({last or 'no output'}); install it there"
         )
 
@@ -247,18 +247,18 @@ class Process:
             hint = " (option `timeout`)" if isinstance(request, Trace) else ""
             end = f"took longer than {limit} and was stopped{hint}"
         elif status < 0:
-            end = f"ended the tracing process by signal {_signal_name(-status)}"
+            end = f"ended the tracing process by signal {_name_signal(-status)}"
         else:
             end = f"ended the tracing process with exit status {status}"
         return WorkerError(end, crash.frames, tuple(crash.printed.splitlines()[-_SHOWN_LINES:]))
 
 
-def worker_problem(doing: str, error: WorkerError) -> Problem:
+def make_problem(doing: str, error: WorkerError) -> Problem:
     """Turn the end of a process into a problem."""
     return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, printed=error.printed)
 
 
-def _signal_name(number: int) -> str:
+def _name_signal(number: int) -> str:
     """Return a signal's name, or its number for most real-time signals."""
     try:
         return signal.Signals(number).name

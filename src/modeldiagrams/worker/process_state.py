@@ -23,7 +23,7 @@ State = dict[str, Any]
 
 def process_state() -> State:
     """Record the state, without ``sys.path``, which is set for every model."""
-    return {**_functions(), **_python_settings(), **_torch_settings()}
+    return {**_read_functions(), **_read_python_settings(), **_read_torch_settings()}
 
 
 def has_changed(before: State, after: State) -> bool:
@@ -31,7 +31,7 @@ def has_changed(before: State, after: State) -> bool:
     return any(after.get(name) != value for name, value in before.items())
 
 
-def _functions() -> State:
+def _read_functions() -> State:
     """Record the objects of PyTorch's and Python's functions, layers and methods."""
     layers = [value for value in vars(torch.nn).values() if isinstance(value, type)]
     owners: tuple[Any, ...] = (builtins, torch, torch.nn.functional, torch.nn.init, torch.Tensor, *layers)
@@ -44,9 +44,9 @@ def _functions() -> State:
     }
 
 
-def _python_settings() -> State:
+def _read_python_settings() -> State:
     return {
-        "working directory": _working_directory(),
+        "working directory": _find_working_directory(),
         "environment": dict(os.environ),
         "threads": threading.enumerate(),
         "streams": (sys.stdin, sys.stdout, sys.stderr),
@@ -56,7 +56,7 @@ def _python_settings() -> State:
     }
 
 
-def _torch_settings() -> State:
+def _read_torch_settings() -> State:
     return {
         "dtype": torch.get_default_dtype(),
         "device": torch.get_default_device(),
@@ -68,7 +68,7 @@ def _torch_settings() -> State:
     }
 
 
-def _working_directory() -> Path | None:
+def _find_working_directory() -> Path | None:
     try:
         return Path.cwd()
     except OSError:

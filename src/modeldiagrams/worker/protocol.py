@@ -76,7 +76,7 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     version: str
     """The version of modeldiagrams in that process."""
     libraries: tuple[str, ...]
-    """The process's `library_folders`."""
+    """The process's `list_library_folders`."""
 
 
 class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
 
-__all__ = ["files_read_by", "note_reads"]
+__all__ = ["list_read_files", "note_reads"]
 
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".dll", ".dylib")
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
@@ -32,7 +32,7 @@ def note_reads() -> None:
     sys.addaudithook(_note)
 
 
-def files_read_by(sources: Iterable[str], before: int) -> tuple[str, ...]:
+def list_read_files(sources: Iterable[str], before: int) -> tuple[str, ...]:
     """Return the sorted absolute paths of files up to 100 MB that code has read.
 
     Args:
@@ -43,10 +43,10 @@ def files_read_by(sources: Iterable[str], before: int) -> tuple[str, ...]:
     """
     own = {*sources}
     found = {file for file, running in _read if running <= own} - own
-    return tuple(sorted(file for file in found if _decides(file, before)))
+    return tuple(sorted(file for file in found if _is_decisive(file, before)))
 
 
-def _decides(file: str, before: int) -> bool:
+def _is_decisive(file: str, before: int) -> bool:
     try:
         status = os.stat(file)  # noqa: PTH116  (as it was opened)
     except OSError:
@@ -61,11 +61,11 @@ def _note(event: str, args: tuple[Any, ...]) -> None:
         file = os.path.abspath(os.fsdecode(args[0]))  # noqa: PTH100  (faster, and links stay)
         if file.endswith(_CODE) or file.startswith(_OF_THE_SYSTEM) or not is_user_file(file):
             return
-        if not args[2] & (os.O_WRONLY | os.O_RDWR) and (running := _running(sys._getframe(1))):  # noqa: SLF001
+        if not args[2] & (os.O_WRONLY | os.O_RDWR) and (running := _is_running(sys._getframe(1))):  # noqa: SLF001
             _read[file, running] = None
 
 
-def _running(frame: FrameType | None) -> frozenset[str]:
+def _is_running(frame: FrameType | None) -> frozenset[str]:
     """Return the files of the user code that is running."""
     files = set[str]()
     while frame is not None:

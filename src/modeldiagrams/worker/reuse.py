@@ -13,25 +13,25 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.worker.process import Process, worker_problem
+from modeldiagrams.worker.process import Process, make_problem
 from modeldiagrams.worker.protocol import Refused, Trace, Traced
+from modeldiagrams.worker.worker import BaseWorker
 
 __all__ = ["Reuse"]
 
 
-class Reuse:
+class Reuse(BaseWorker):
     """Manages a tracing process, started when needed."""
 
-    def __init__(self, python: str | None, *, gpu: bool) -> None:
-        """Prepare; see `Worker`."""
-        self._python = python
-        self._gpu = gpu
+    def __init__(self, python: str | None = None, *, gpu: bool = False) -> None:
+        """Prepare; see `BaseWorker`."""
+        super().__init__(python, gpu=gpu)
         self._process: Process | None = None
         self._is_used = False
         self._loaded: dict[str, object] = {}
         self._lock = threading.Lock()
 
-    def trace(self, request: Trace) -> Traced | Refused:
+    def run(self, request: Trace) -> Traced | Refused:
         """Run one model at a time."""
         with self._lock:
             if self._is_stale():
@@ -65,7 +65,7 @@ class Reuse:
             self._is_used = True
             answer = process.trace(request)
         except WorkerError as error:
-            return Refused(problem=worker_problem("importing PyTorch", error), may_differ=True)
+            return Refused(problem=make_problem("importing PyTorch", error), may_differ=True)
         except BaseException:
             self.close()  # the rest of an interrupted answer would be read as the next one
             raise
@@ -97,9 +97,10 @@ class _Status(msgspec.Struct):
 
 
 def _has_failed(answer: Traced | Refused) -> bool:
-    if isinstance(answer, Refused) or not answer.graph:  # an image has none
-        return isinstance(answer, Refused)
-    return msgspec.json.decode(answer.graph, type=decodable(_Outcome)).status.state != "complete"
+    return (
+        isinstance(answer, Refused)
+        or msgspec.json.decode(answer.graph, type=decodable(_Outcome)).status.state != "complete"
+    )
 
 
 def _stamp(file: str) -> object:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
-from modeldiagrams.common.user_files import library_folders
-from modeldiagrams.common.version import own_version
+from modeldiagrams.common.user_files import list_library_folders
+from modeldiagrams.common.version import read_version
 from modeldiagrams.worker.answering import get_ready, trace_models
 from modeldiagrams.worker.child import adopt_orphans, end_descendants
 from modeldiagrams.worker.process import Process
@@ -59,14 +59,14 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
     ours, theirs = socket.socketpair()
     with theirs:
         try:
-            socket.send_fds(control, [_packet(modules)], [theirs.fileno()])
+            socket.send_fds(control, [_read_packet(modules)], [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
     return ours
 
 
-def _packet(modules: Sequence[str]) -> bytes:
+def _read_packet(modules: Sequence[str]) -> bytes:
     packet = zlib.compress(msgspec.msgpack.encode(modules))
     return packet if len(packet) <= _LARGEST_PACKET else _NO_MODULES
 
@@ -74,7 +74,7 @@ def _packet(modules: Sequence[str]) -> bytes:
 def serve_forks(control: socket.socket) -> NoReturn:
     """Run a template until all other ends of its control socket are closed."""
     gc.disable()  # PyTorch's import leaves little garbage, and the collector would search for it again and again
-    send(sys.stdout.buffer, Hello(version=own_version(), libraries=library_folders()))
+    send(sys.stdout.buffer, Hello(version=read_version(), libraries=list_library_folders()))
     os.dup2(2, 1)
     adopt_orphans()
     get_ready()
@@ -136,14 +136,14 @@ def _fork_template(modules: Sequence[str]) -> socket.socket | None:
 
 
 def _has_imported(modules: Sequence[str]) -> bool:
-    before = _threads()
+    before = _count_threads()
     for name in modules:
         with contextlib.suppress(BaseException):
             importlib.import_module(name)
-    return _threads() == before
+    return _count_threads() == before
 
 
-def _threads() -> int:
+def _count_threads() -> int:
     return len([*Path("/proc/self/task").iterdir()])
 
 

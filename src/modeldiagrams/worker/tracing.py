@@ -20,12 +20,12 @@ from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, r
 from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_files
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
-from modeldiagrams.worker.dependencies import dependencies
-from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
-from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
+from modeldiagrams.worker.dependencies import find_dependencies
+from modeldiagrams.worker.limits import explain_memory, is_out_of_memory, limit_process
+from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
 from modeldiagrams.worker.process_state import State, has_changed, process_state
 from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
-from modeldiagrams.worker.read_files import files_read_by
+from modeldiagrams.worker.read_files import list_read_files
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Failure, Graph
@@ -53,7 +53,7 @@ def warm_up() -> None:
     with seeded():  # which imports NumPy's generators
         for mode in ("meta", "fake"):
             serialize(record(target, mode).graph)
-    libraries([nn.Linear], [], dependencies([nn.Linear], [], loaded_files()))
+    list_libraries([nn.Linear], [], find_dependencies([nn.Linear], [], loaded_files()))
 
 
 def trace(request: Trace, log: int) -> Traced | Refused:
@@ -73,15 +73,15 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     before = process_state()
     imported: tuple[str, ...] = ()
     try:
-        with limited(request.limits.seconds, request.limits.gigabytes, log):
-            imported = _imported_libraries(request.call.model, before)
-            answer: Traced | Refused = _traced(request)
+        with limit_process(request.limits.seconds, request.limits.gigabytes, log):
+            imported = _list_imported(request.call.model, before)
+            answer: Traced | Refused = _trace(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
-        problem = _problem(error, request)
+        problem = _make_problem(error, request)
         may_differ = is_external(error) or is_out_of_memory(problem.message)
         answer = Refused(problem=problem, sources=sources, may_differ=may_differ)
-    read = files_read_by(answer.sources, start)
+    read = list_read_files(answer.sources, start)
     return msgspec.structs.replace(
         answer,
         sources=(*answer.sources, *read),
@@ -91,7 +91,7 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     )
 
 
-def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
+def _list_imported(model: str, before: State) -> tuple[str, ...]:
     """Return the library modules that the import of a model's package loads, if it pays to load them in advance.
 
     Not if the import had other effects, because a library may read an environment variable that the package sets.
@@ -103,26 +103,28 @@ def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
     return () if len(found) < _MANY_MODULES or has_changed(before, process_state()) else found
 
 
-def _traced(request: Trace) -> Traced:
+def _trace(request: Trace) -> Traced:
     call = request.call
+    if call.mode is not None and request.mode == "auto":
+        request = msgspec.structs.replace(request, mode=call.mode)
     target = _on_device(resolve(call, request.limits.device), request)
     if target.note is not None and any(map(is_out_of_memory, target.tried)):
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, request.mode, measure_time=bool(call.measure_time))
     assumptions = (*target.assumptions, *trace.graph.assumptions)
-    graph = _with_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
+    graph = _add_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
     classes = {type(module) for module in target.model.modules()}
     # factories and functions that make inputs do not run in the pass itself
     named = [call.model, call.inputs_from or ""]
-    sources = dependencies(classes, named, (*trace.sources, *target.sources))
+    sources = find_dependencies(classes, named, (*trace.sources, *target.sources))
     model = type(target.model)
-    name = public_name(model) if locate(call.model) is model else None
+    name = find_public_name(model) if locate(call.model) is model else None
     return Traced(
         graph=serialize(graph),
         sources=sources,
-        libraries=libraries(classes, named, sources),
-        names=public_names(classes),
+        libraries=list_libraries(classes, named, sources),
+        names=find_public_names(classes),
         name=name,
         has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
@@ -148,19 +150,19 @@ def _on_device(target: Target, request: Trace) -> Target:
     return target
 
 
-def _with_memory_hint(graph: Graph, limits: Limits) -> Graph:
+def _add_memory_hint(graph: Graph, limits: Limits) -> Graph:
     """Add a hint on the option to the error of a pass that ran out of memory."""
     error = graph.status.error
     if error is None or not is_out_of_memory(f"{error.type}: {error.message}"):
         return graph
-    error = msgspec.structs.replace(error, message=f"{error.message} {memory_hint(limits.gigabytes)}".strip())
+    error = msgspec.structs.replace(error, message=f"{error.message} {explain_memory(limits.gigabytes)}".strip())
     return msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
 
 
-def _problem(error: BaseException, request: Trace) -> Problem:
+def _make_problem(error: BaseException, request: Trace) -> Problem:
     if type(error) is ModelDiagramsError:  # a fault of ours
         return Problem(kind="worker", message=str(error))
     known = error if isinstance(error, TargetError) else failure(request.doing, error)
-    hint = f" {memory_hint(request.limits.gigabytes)}" if is_out_of_memory(str(known)) else ""
+    hint = f" {explain_memory(request.limits.gigabytes)}" if is_out_of_memory(str(known)) else ""
     kind: Kind = "inputs" if isinstance(error, InputsError) else "model"
     return Problem(kind=kind, message=f"{known}{hint}", frames=known.frames)

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from modeldiagrams.common.user_files import is_library, src_folders
-from modeldiagrams.worker.cleaning import cleaned
-from modeldiagrams.worker.forks import Forks
+from modeldiagrams.common.user_files import is_library, list_src
+from modeldiagrams.worker.cleaning import clean_answer
 from modeldiagrams.worker.protocol import Mode, Refused, Trace, Traced
-from modeldiagrams.worker.reuse import Reuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from modeldiagrams.options.options import Options
 
-__all__ = ["CAN_FORK", "Worker"]
-
-CAN_FORK = sys.platform == "linux"
-"""On other systems, PyTorch is not safe in forks, or there are none."""
+__all__ = ["BaseWorker"]
 
 
-class Worker:
+class BaseWorker(ABC):
     """Runs models in other processes, started when needed. Use it in a ``with`` statement, or `close` it."""
 
-    def __init__(self, python: str | None = None, *, gpu: bool = False, forks: bool = CAN_FORK) -> None:
+    def __init__(self, python: str | None = None, *, gpu: bool = False) -> None:
         """Prepare; nothing is started yet.
 
         Args:
             python: The interpreter of another environment, if any.
             gpu: Whether models may see a GPU.
-            forks: Whether every model has its own process; otherwise, one process runs them all.
         """
         self._python = python
-        self._way = Forks(python, gpu=gpu) if forks else Reuse(python, gpu=gpu)
+        self._gpu = gpu
 
     def trace(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Traced | Refused:
         """Make a model and record one forward pass.
@@ -49,19 +44,23 @@ class Worker:
             The graph, or a refusal; an error of the process is a problem of kind ``worker``.
         """
         request = self.request(options, paths, mode)
-        return cleaned(self._way.trace(request), request.path)
+        return clean_answer(self.run(request), request.path)
 
     def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
         """Build the request of `trace`."""
         return Trace(call=options.call, limits=options.limits, mode=mode, path=self._import_path(paths))
 
+    @abstractmethod
+    def run(self, request: Trace) -> Traced | Refused:
+        """Run a model."""
+
+    @abstractmethod
     def close(self) -> None:
         """End all processes, including those that models started."""
-        self._way.close()
 
+    @abstractmethod
     def renew(self) -> None:
         """Prepare for models whose sources may have been edited."""
-        self._way.renew()
 
     def __enter__(self) -> Self:
         return self
@@ -75,4 +74,4 @@ class Worker:
         ``src`` comes last, because an installed package may have compiled parts that ``src`` lacks.
         """
         own = [entry for entry in sys.path if not self._python or not is_library(entry)]
-        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, src_folders(paths))])
+        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, list_src(paths))])

@@ -1,4 +1,6 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
+
+import { signOf } from "../graph/bounds.js";
 import type { GraphData, Json } from "../graph/graph.js";
 import { classesTogether, sharingTogether, sizesTogether } from "./changes/decisions.js";
 import {
@@ -27,6 +29,8 @@ interface End {
   class: string;
   parameters: number;
   flops: number | null;
+  /** `≤` or `≈` if the FLOPs depend on assumed sizes. */
+  flops_sign?: string;
 }
 
 export interface Difference {
@@ -102,8 +106,10 @@ function unrelated(found: Checkpoints): Checkpoints {
   return { ...found, verdict: "do-not-load", renamed: [], ambiguous: [], other_role: [] };
 }
 
-function end({ model }: GraphData): End {
-  return { model: model.name, class: model.class, parameters: model.parameters.total, flops: model.flops ?? null };
+function end({ model, status }: GraphData): End {
+  const sign = (status.assumed_flops ?? []).length > 0 ? { flops_sign: signOf(status) } : {};
+  const parameters = model.parameters.total;
+  return { model: model.name, class: model.class, parameters, flops: model.flops ?? null, ...sign };
 }
 
 function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[] {

@@ -1,5 +1,6 @@
 /** The costs of nodes: parameters, FLOPs, bytes of activations, bytes moved by ops, and their time. */
 import { sum } from "d3-array";
+import { boundsOf } from "../graph/bounds.js";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
 
@@ -19,6 +20,8 @@ export interface Cost {
   moved: number;
   /** Nanoseconds; undefined if the trace didn't measure them. */
   time: number | undefined;
+  /** `≤ ` or `≈ ` for amounts that depend on assumed sizes. */
+  signs: { flops?: string; memory?: string };
 }
 
 /** Whether a box of this kind can have costs. */
@@ -52,6 +55,7 @@ export class Costs {
       memory: activation_bytes ?? undefined,
       moved: this.#movedBy(ROOT),
       time: time_ns ?? undefined,
+      signs: this.#signs([ROOT]),
     };
   }
 
@@ -64,6 +68,15 @@ export class Costs {
       memory: known(nodes, "activation_bytes"),
       moved: sum(nodes, ({ id }) => this.#movedBy(id)),
       time: known(nodes, "time_ns"),
+      signs: this.#signs(nodes.map(({ id }) => id)),
+    };
+  }
+
+  #signs(ids: readonly string[]): Cost["signs"] {
+    const { sign, flops, memory } = boundsOf(this.#index);
+    return {
+      ...(ids.some((id) => flops.has(id)) && { flops: sign }),
+      ...(ids.some((id) => memory.has(id)) && { memory: sign }),
     };
   }
 

@@ -45,9 +45,10 @@ function amountsOf(session: Session, ids: readonly string[]): Amounts {
   const { costs } = session;
   const { whole } = costs;
   const all = costs.of(ids, session.visibleGraph());
-  const counted = (what: Exclude<keyof Cost, "moved">, format: (value: number) => string): Amounts => {
+  const counted = (what: Exclude<keyof Cost, "moved" | "signs">, format: (value: number) => string): Amounts => {
     const value = all[what];
-    return value ? { [what]: format(value) + ofWhole(value, whole[what]) } : {};
+    const sign = what === "flops" || what === "memory" ? (all.signs[what] ?? "") : "";
+    return value ? { [what]: sign + format(value) + ofWhole(value, whole[what]) } : {};
   };
   return {
     ...counted("parameters", exact),

@@ -1,7 +1,7 @@
 /** What nodes cost, and what the boxes of pictures stand for. */
 import { describe, expect, it, vi } from "vitest";
 import type { GraphData, GraphIndex } from "../../src/graph/graph.js";
-import { type Cost, Costs } from "../../src/session/costs.js";
+import { Costs } from "../../src/session/costs.js";
 import { movedBytes } from "../../src/session/moved_bytes.js";
 import { Session } from "../../src/session/session.js";
 import type { State } from "../../src/view/state.js";
@@ -50,7 +50,8 @@ describe.each(Object.entries(GRAPHS))("the costs of %s", (_, graph) => {
     const ids = boxes.flatMap((box) => box.ids);
     expect(new Set(ids).size).toBe(ids.length);
     const index: GraphIndex = session.visibleGraph();
-    const of = (what: keyof Cost) => boxes.reduce((all, { ids }) => all + (costs.of(ids, index)[what] ?? 0), 0);
+    const of = (what: "flops" | "memory" | "moved") =>
+      boxes.reduce((all, { ids }) => all + (costs.of(ids, index)[what] ?? 0), 0);
     expect([of("flops"), of("memory"), of("moved")]).toEqual([
       costs.whole.flops,
       costs.whole.memory,

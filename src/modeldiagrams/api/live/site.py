@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from modeldiagrams.api.export import draw_diagram
-from modeldiagrams.engine.problems import forward_problem
+from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import build_data_script, render_fragment, viewer_files
+from modeldiagrams.html.fragment import build_data_script, list_viewer_files, render_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,9 +47,9 @@ def build_site(graph: Graph, name: str) -> Mapping[str, File]:
         RenderError: if the graph can't be drawn.
     """
     # missing data flow is not a problem: nobody asked for a trace
-    problem = None if graph.status.state == "hierarchy" else forward_problem(graph.model.name, graph)
+    problem = None if graph.status.state == "hierarchy" else make_forward_problem(graph.model.name, graph)
     diagram = msgspec.structs.replace(draw_diagram(graph, {}), id="model", live=EVENTS, problem=problem)
-    files = {file: path.read_bytes() for file, path in viewer_files().items()}
+    files = {file: path.read_bytes() for file, path in list_viewer_files().items()}
     files |= {"model.js": build_data_script(diagram).encode(), "page.css": _STYLE}
     found = {file: File(content, _find_type(file)) for file, content in files.items()}
     notes = graph.status.notes if graph.status.state == "hierarchy" else ()

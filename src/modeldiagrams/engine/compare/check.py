@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference, difference_by
-from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
-from modeldiagrams.engine.compare.texts import plain_markdown
-from modeldiagrams.engine.compare.versions import graphs_in, kept_graphs
+from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
+from modeldiagrams.engine.compare.texts import escape_markdown
+from modeldiagrams.engine.compare.versions import list_graphs, list_kept_graphs
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import load
-from modeldiagrams.render.draw import difference_json
+from modeldiagrams.render.draw import build_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.compare.versions import Kept
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Check", "Compared", "changes_since", "check", "outcome_of"]
+__all__ = ["Check", "Compared", "check", "compare_model", "compare_with"]
 
 Compare = Callable[[bytes, bytes], str]
 State = Literal["same", "changed", "new", "gone", "failed"]
@@ -80,7 +80,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         texts = [
             model.difference.to_text(details=details, title=model.name)
             if model.difference
-            else f"{model.name}\n  {outcome_of(model)}"
+            else f"{model.name}\n  {compare_model(model)}"
             for model in self.reported()
         ]
         return "\n\n".join([*texts, self.summary()])
@@ -90,7 +90,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         texts = [
             model.difference.to_markdown(details=details, title=model.name)
             if model.difference
-            else f"### {plain_markdown(model.name)}\n\n{plain_markdown(outcome_of(model))}"
+            else f"### {escape_markdown(model.name)}\n\n{escape_markdown(compare_model(model))}"
             for model in self.reported()
         ]
         return "\n\n".join([f"## Architectures: {self.summary()}", *texts])
@@ -128,14 +128,14 @@ def check(source: Path, against: str | None = None) -> Check:
         taken = take_snapshots(source, into=Path(temporary))
         done = (*taken.written, *taken.unchanged)
         now: dict[str, Callable[[], Graph]] = {path.stem: partial(load, Path(temporary) / path.name) for path in done}
-        now |= {path.stem: _untraced for path in taken.missing}
+        now |= {path.stem: _report_untraced for path in taken.missing}
         # graph files that pages name are shown without a model
         read = {path.stem for path in taken.read if path.parent == taken.folder} - now.keys()
-        kept = kept_graphs(against, taken.folder) if against else graphs_in(taken.folder)
+        kept = list_kept_graphs(against, taken.folder) if against else list_graphs(taken.folder)
         return compare_all([item for item in kept if read.isdisjoint(item.names)], now, taken.folder.parent)
 
 
-def changes_since(version: str, folder: Path, compare: Compare) -> Check:
+def compare_with(version: str, folder: Path, compare: Compare) -> Check:
     """Compare the committed graphs of a documentation with those of another version.
 
     Args:
@@ -147,18 +147,18 @@ def changes_since(version: str, folder: Path, compare: Compare) -> Check:
         ModelDiagramsError: if one of the versions has no graphs.
     """
     beside = folder.parent / version
-    kept = kept_graphs(str(beside) if beside.is_dir() else version, folder)
-    now = [item for item in graphs_in(folder) if _is_graph(item, folder.parent)]
+    kept = list_kept_graphs(str(beside) if beside.is_dir() else version, folder)
+    now = [item for item in list_graphs(folder) if _is_graph(item, folder.parent)]
     if not now:
         raise ModelDiagramsError(
             f"{folder.name}: expected the graphs of this documentation; `modeldiagrams snapshot` writes them"
         )
-    graphs = {item.names[0]: partial(graph_of, item.side, no_model) for item in now}
+    graphs = {item.names[0]: partial(graph_of, item.side, refuse_model) for item in now}
     return compare_all(kept, graphs, folder.parent, compare)
 
 
 def compare_all(
-    kept: Iterable[Kept], now: Mapping[str, Callable[[], Graph]], folder: Path, compare: Compare = difference_json
+    kept: Iterable[Kept], now: Mapping[str, Callable[[], Graph]], folder: Path, compare: Compare = build_difference
 ) -> Check:
     """Compare the graphs of two versions of a documentation.
 
@@ -175,7 +175,7 @@ def compare_all(
             after = graph()
             if kept is None:
                 return Compared(name=name, state="new")
-            difference = difference_by(compare, graph_of(kept.side, no_model, folder), after)
+            difference = difference_by(compare, graph_of(kept.side, refuse_model, folder), after)
         except ModelDiagramsError as error:
             return Compared(name=name, state="failed", problem=relative(error, folder))
         is_same = difference.same and not difference.reservations
@@ -190,16 +190,16 @@ def compare_all(
 def _is_graph(item: Kept, folder: Path) -> bool:
     """Whether a JSON file in the folder is a graph."""
     try:
-        graph_of(item.side, no_model, folder)
+        graph_of(item.side, refuse_model, folder)
     except ModelDiagramsError:
         return False
     return True
 
 
-def outcome_of(model: Compared) -> str:
+def compare_model(model: Compared) -> str:
     """Explain why a model has no difference."""
     return f"not compared: {model.problem}" if model.state == "failed" else _WORDS[model.state]
 
 
-def _untraced() -> Graph:
+def _report_untraced() -> Graph:
     raise ModelDiagramsError("its model could not be traced here; see above")

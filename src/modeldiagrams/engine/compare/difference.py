@@ -11,7 +11,7 @@ from modeldiagrams.engine.compare.found import LEVELS, Change, Checkpoints, Foun
 from modeldiagrams.engine.compare.texts import as_markdown, as_text
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.render.draw import difference_json
+from modeldiagrams.render.draw import build_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -121,7 +121,7 @@ def diff(before: Graph, after: Graph) -> Difference:
         GraphError: if one of the graphs is incomplete, so that a comparison would not be reliable.
         RenderError: if the viewer, which compares the graphs, fails or was not built.
     """
-    return difference_by(difference_json, before, after)
+    return difference_by(build_difference, before, after)
 
 
 def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> Difference:

@@ -20,6 +20,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     class_: str = msgspec.field(name="class")
     parameters: int
     flops: int | None
+    flops_sign: str = ""
+    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,10 +9,11 @@ import msgspec
 
 from modeldiagrams.common.amounts import format_count, format_flops
 from modeldiagrams.engine.compare.difference import LEVELS, Difference, difference_by
-from modeldiagrams.engine.compare.sides import git, graph_of, no_model, relative
-from modeldiagrams.engine.compare.texts import plain_markdown
+from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
+from modeldiagrams.engine.compare.texts import escape_markdown
 from modeldiagrams.errors import GraphError, ModelDiagramsError
-from modeldiagrams.render.draw import difference_json
+from modeldiagrams.ir.bounds import bounds_of
+from modeldiagrams.render.draw import build_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["TITLES", "History", "Release", "committed_graph", "history_of"]
+__all__ = ["TITLES", "History", "Release", "find_history", "read_committed_graph"]
 
 State = Literal["first", "same", "changed", "missing", "failed"]
 
@@ -44,6 +45,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int | None = None
     flops: int | None = None
     """None if not counted, or without a graph."""
+    flops_sign: str = ""
+    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes."""
     problem: str = ""
     """The reason for ``failed``: no graph, or no comparison."""
     difference: Difference | None = None
@@ -65,7 +68,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     def cells(self) -> tuple[str, str, str, str]:
         """Return the texts of the other columns of a table."""
         parameters = "–" if self.parameters is None else format_count(self.parameters)
-        return self.version, self.date, parameters, "–" if self.flops is None else format_flops(self.flops)
+        flops = "–" if self.flops is None else f"{self.flops_sign} {format_flops(self.flops)}".strip()
+        return self.version, self.date, parameters, flops
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,11 +102,11 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     def to_markdown(self) -> str:
         """Format as a Markdown table."""
         rows = [
-            [*map(plain_markdown, release.cells()), "<br>".join(map(plain_markdown, release.changes()))]
+            [*map(escape_markdown, release.cells()), "<br>".join(map(escape_markdown, release.changes()))]
             for release in self.releases
         ]
         lines = [TITLES, ("---", "---", "---:", "---:", "---"), *rows]
-        return "\n".join([f"### {plain_markdown(self.model)}", "", *(f"| {' | '.join(line)} |" for line in lines)])
+        return "\n".join([f"### {escape_markdown(self.model)}", "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
 class _Tag(NamedTuple):
@@ -110,7 +114,7 @@ class _Tag(NamedTuple):
     date: str
 
 
-def committed_graph(model: str, folder: Path) -> Path:
+def read_committed_graph(model: str, folder: Path) -> Path:
     """Find the snapshot of a model.
 
     Args:
@@ -134,8 +138,8 @@ def committed_graph(model: str, folder: Path) -> Path:
     raise ModelDiagramsError(f"{folder.name}: expected the graph of {model}; {problem}")
 
 
-def history_of(
-    graph: Path, since: str | None = None, compare: Callable[[bytes, bytes], str] = difference_json
+def find_history(
+    graph: Path, since: str | None = None, compare: Callable[[bytes, bytes], str] = build_difference
 ) -> History:
     """Read a committed graph in every git tag that leads to the current commit, and compare each with the one before.
 
@@ -150,7 +154,7 @@ def history_of(
     if not graph.parent.is_dir():
         raise ModelDiagramsError(f"{graph}: expected a graph file, but there is no such folder")
     reader = _ReleaseReader(graph, compare)
-    found = list(reader.releases(_tags(graph.parent, since)))
+    found = list(reader.releases(_list_tags(graph.parent, since)))
     if not any(release.parameters is not None for release in found):
         raise ModelDiagramsError(
             f"{graph.name}: expected this file in a git tag{f' since {since}' if since else ''}; graphs have to be"
@@ -173,14 +177,14 @@ class _ReleaseReader:
         is_there = True
         for tag in tags:
             side = f"git:{tag.name}:{self.file.name}"
-            read = partial(graph_of, side, no_model, self.file.parent)
+            read = partial(graph_of, side, refuse_model, self.file.parent)
             is_there = bool(git(["ls-tree", "--name-only", tag.name, "--", self.file.name], side, self.file.parent))
             if is_there:
                 yield self._release(tag, read)
             elif self._last:
                 yield Release(version=tag.name, date=tag.date, state="missing")
         if self.file.is_file():
-            now = self._release(_Tag(UNRELEASED, ""), partial(graph_of, str(self.file.absolute()), no_model))
+            now = self._release(_Tag(UNRELEASED, ""), partial(graph_of, str(self.file.absolute()), refuse_model))
             if now.state != "same" or not is_there:
                 yield now
 
@@ -193,7 +197,13 @@ class _ReleaseReader:
         before, self.model = self._last, graph.model.name
         if graph.status.state == "complete":
             self._last = graph
-        release = msgspec.structs.replace(release, parameters=graph.model.parameters.total, flops=graph.model.flops)
+        bounds = bounds_of(graph)
+        release = msgspec.structs.replace(
+            release,
+            parameters=graph.model.parameters.total,
+            flops=graph.model.flops,
+            flops_sign=bounds.sign if None in bounds.flops else "",
+        )
         if before is None and self._last:
             return msgspec.structs.replace(release, state="first")
         try:
@@ -205,7 +215,7 @@ class _ReleaseReader:
         return msgspec.structs.replace(release, state="changed", difference=difference)
 
 
-def _tags(folder: Path, since: str | None) -> list[_Tag]:
+def _list_tags(folder: Path, since: str | None) -> list[_Tag]:
     """Return the tags that lead to the current commit, by date and version number."""
     if since is not None and since.startswith("-"):
         raise ModelDiagramsError(f"{since}: expected a git revision")

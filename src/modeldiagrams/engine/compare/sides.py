@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "relative"]
+__all__ = ["SCHEMES", "download", "git", "graph_of", "refuse_model", "relative"]
 
 SCHEMES = ("http://", "https://")
 
@@ -43,14 +43,14 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
     if side.startswith(SCHEMES):
         return _read(side, download(side))
     if side.startswith("git:"):
-        return _read(side, _from_git(side, folder))
+        return _read(side, _read_from_git(side, folder))
     if side == "-":
         return _read("stdin", sys.stdin.buffer.read(_LARGEST + 1))
     if not side.endswith(".json"):
         return trace(side)
     path = folder / side
     if path.is_file() and path.stat().st_size > _LARGEST:
-        raise _too_large(side)
+        raise _refuse_size(side)
     return serialize.load(path)
 
 
@@ -59,7 +59,7 @@ def relative(error: ModelDiagramsError, folder: Path) -> str:
     return str(error).replace(f"{folder.absolute()}{os.sep}", "")
 
 
-def no_model(side: str) -> Graph:
+def refuse_model(side: str) -> Graph:
     """Refuse to run a model.
 
     Raises:
@@ -70,7 +70,7 @@ def no_model(side: str) -> Graph:
 
 def _read(name: str, data: bytes) -> Graph:
     if len(data) > _LARGEST:
-        raise _too_large(name)
+        raise _refuse_size(name)
     try:
         return serialize.deserialize(data)
     except GraphError as error:
@@ -93,7 +93,7 @@ def download(address: str) -> bytes:
         raise ModelDiagramsError(f"{address}: expected a graph file at this address: {reason}") from error
 
 
-def _from_git(side: str, folder: Path) -> bytes:
+def _read_from_git(side: str, folder: Path) -> bytes:
     _, revision, path = [*side.split(":", 2), "", ""][:3]
     if not revision or not path or revision.startswith("-"):
         raise ModelDiagramsError(f"{side}: expected `git:REV:path`, such as `git:v1.2:docs/model-graphs/net.json`")
@@ -131,5 +131,5 @@ def git(arguments: list[str], expected: str, folder: Path) -> bytes:
     return done.stdout
 
 
-def _too_large(name: str) -> ModelDiagramsError:
+def _refuse_size(name: str) -> ModelDiagramsError:
     return ModelDiagramsError(f"{name}: expected a graph file of at most {_LARGEST // 10**6} MB, got a larger one")

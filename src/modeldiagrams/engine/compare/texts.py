@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.compare.found import Checkpoints, Found
 
-__all__ = ["as_markdown", "as_text", "checkpoint_lines", "head_lines", "plain_markdown"]
+__all__ = ["as_markdown", "as_text", "escape_markdown", "format_checkpoint", "format_head"]
 
 _VERDICTS = {
     "load": "load",
@@ -28,35 +28,36 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 def as_text(found: Found, *, details: bool, title: str) -> str:
     """Format a difference for a terminal."""
-    lines = [title or _title(found), *(f"  {line}" for line in head_lines(found))]
-    lines += [f"  {level:<9} {text}" for level, text in _changes(found, details=details)]
-    return "\n".join([*lines, *(f"  {line}" for line in checkpoint_lines(found.checkpoints))])
+    lines = [title or _format_title(found), *(f"  {line}" for line in format_head(found))]
+    lines += [f"  {level:<9} {text}" for level, text in _format_changes(found, details=details)]
+    return "\n".join([*lines, *(f"  {line}" for line in format_checkpoint(found.checkpoints))])
 
 
 def as_markdown(found: Found, *, details: bool, title: str) -> str:
     """Format a difference as a heading and lists."""
     parts = [
-        f"### {plain_markdown(title or _title(found))}",
-        "\n".join(f"{plain_markdown(line)}  " for line in head_lines(found)).rstrip(),
+        f"### {escape_markdown(title or _format_title(found))}",
+        "\n".join(f"{escape_markdown(line)}  " for line in format_head(found)).rstrip(),
     ]
-    changes = [f"- **{level}** {plain_markdown(text)}" for level, text in _changes(found, details=details)]
-    first, *rest = checkpoint_lines(found.checkpoints)
+    changes = [f"- **{level}** {escape_markdown(text)}" for level, text in _format_changes(found, details=details)]
+    first, *rest = format_checkpoint(found.checkpoints)
     parts += [
         "\n".join(changes),
-        "\n".join([plain_markdown(first), "", *(f"- {plain_markdown(line.strip())}" for line in rest)]).rstrip(),
+        "\n".join([escape_markdown(first), "", *(f"- {escape_markdown(line.strip())}" for line in rest)]).rstrip(),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _title(found: Found) -> str:
+def _format_title(found: Found) -> str:
     before, after = found.before.model, found.after.model
     return before if before == after else f"{before} → {after}"
 
 
-def head_lines(found: Found) -> Iterator[str]:
+def format_head(found: Found) -> Iterator[str]:
     """Yield the lines about the whole model."""
-    yield f"parameters {_numbers(found.before.parameters, found.after.parameters, format_count)}"
-    yield f"FLOPs {_numbers(found.before.flops, found.after.flops, format_flops)}"
+    yield f"parameters {_format_numbers(found.before.parameters, found.after.parameters, format_count)}"
+    signs = (found.before.flops_sign, found.after.flops_sign)
+    yield f"FLOPs {_format_numbers(found.before.flops, found.after.flops, format_flops, signs)}"
     for text in found.reservations:
         yield f"reservation: {text}"
     if found.same_computation and not found.same:
@@ -67,7 +68,7 @@ def head_lines(found: Found) -> Iterator[str]:
             yield f"{label}: {before} → {after}"
 
 
-def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
+def _format_changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
     for change in found.changes:
         if details or change.is_main:
             yield change.level, change.text
@@ -78,7 +79,7 @@ def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
         yield "none", "no change"
 
 
-def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
+def format_checkpoint(found: Checkpoints) -> Iterator[str]:
     """Describe whether saved weights load: the verdict, then indented details."""
     counts = {
         "as before": found.same,
@@ -91,23 +92,23 @@ def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
     yield f"checkpoints {_VERDICTS[found.verdict]}" + (f" (keys: {keys})" if keys else "")
     if not found.buffers_known:
         yield "  a graph before format 1.2 doesn't know which buffers are saved, so all count"
-    yield from _rules([(pair.before, pair.after) for pair in found.renamed])
+    yield from _format_rules([(pair.before, pair.after) for pair in found.renamed])
     for group in found.ambiguous[:_MOST_RULES]:
-        yield f"  ambiguous: {_some(group.before)} ↔ {_some(group.after)}"
+        yield f"  ambiguous: {_format_some(group.before)} ↔ {_format_some(group.after)}"
     if found.other_role:
-        yield f"  other role under the same name: {_some(found.other_role)}"
+        yield f"  other role under the same name: {_format_some(found.other_role)}"
 
 
-def _rules(renamed: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _format_rules(renamed: Sequence[tuple[str, str]]) -> Iterator[str]:
     """List renamed keys, one line per kind."""
-    rules = Counter((_pattern(before), _pattern(after)) for before, after in map(_without_common_end, renamed))
+    rules = Counter((_join_pattern(before), _join_pattern(after)) for before, after in map(_cut_common_end, renamed))
     for (before, after), count in list(rules.items())[:_MOST_RULES]:
         yield f"  {before} → {after}" + (f" ×{count}" if count > 1 else "")
     if len(rules) > _MOST_RULES:
         yield f"  and {len(rules) - _MOST_RULES} more kinds of names"
 
 
-def _without_common_end(names: tuple[str, str]) -> tuple[str, str]:
+def _cut_common_end(names: tuple[str, str]) -> tuple[str, str]:
     before, after = (name.split(".") for name in names)
     end = ""
     while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
@@ -117,24 +118,27 @@ def _without_common_end(names: tuple[str, str]) -> tuple[str, str]:
     return ".".join(before) + end, ".".join(after) + end
 
 
-def _pattern(name: str) -> str:
+def _join_pattern(name: str) -> str:
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
 
 
-def _some(names: Sequence[str]) -> str:
+def _format_some(names: Sequence[str]) -> str:
     more = len(names) - 4
     return ", ".join(names[:4]) + (f" and {more} more" if more > 0 else "")
 
 
-def _numbers(before: int | None, after: int | None, written: Callable[[int], str]) -> str:
+def _format_numbers(
+    before: int | None, after: int | None, written: Callable[[int], str], signs: tuple[str, str] = ("", "")
+) -> str:
     if before is None or after is None:
         return "not counted"
-    if before == after:
-        return f"{written(before)}, as before"
+    one, other = (f"{sign} {written(count)}".strip() for sign, count in zip(signs, (before, after), strict=True))
+    if before == after and one == other:
+        return f"{one}, as before"
     change = f" ({(after - before) / before:+.1%})" if before else ""
-    return f"{written(before)} → {written(after)}{change}"
+    return f"{one} → {other}{change}"
 
 
-def plain_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Escape text for Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

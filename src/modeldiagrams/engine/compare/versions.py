@@ -17,7 +17,7 @@ from modeldiagrams.errors import ModelDiagramsError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kept", "graphs_in", "kept_graphs", "side_of"]
+__all__ = ["Kept", "find_side", "list_graphs", "list_kept_graphs"]
 
 _INDEX = "modeldiagrams/index.json"
 _MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
@@ -43,7 +43,7 @@ class _Index(msgspec.Struct):
     diagrams: list[_Entry]
 
 
-def side_of(version: str, model: str, snapshot: Path | None, folder: Path) -> str | None:
+def find_side(version: str, model: str, snapshot: Path | None, folder: Path) -> str | None:
     """Find the graph of another version of a model, as a side for `graph_of`.
 
     Args:
@@ -74,7 +74,7 @@ def side_of(version: str, model: str, snapshot: Path | None, folder: Path) -> st
 
 def _on_site(address: str, name: str) -> str:
     """Find the graph with a snapshot of this name on a site."""
-    for kept in _of_site(address):
+    for kept in _list_on_site(address):
         if name in kept.names:
             return kept.side
     raise ModelDiagramsError(
@@ -82,7 +82,7 @@ def _on_site(address: str, name: str) -> str:
     )
 
 
-def kept_graphs(against: str, folder: Path) -> list[Kept]:
+def list_kept_graphs(against: str, folder: Path) -> list[Kept]:
     """Find all graphs of another version, without reading them.
 
     Args:
@@ -96,26 +96,26 @@ def kept_graphs(against: str, folder: Path) -> list[Kept]:
         ModelDiagramsError: if the version doesn't exist or has no graphs.
     """
     if against.startswith(SCHEMES):
-        return _of_site(against)
+        return _list_on_site(against)
     if Path(against).is_dir():
-        return _of_folder(Path(against).absolute())
-    return _of_revision(against, folder)
+        return _list_in_folder(Path(against).absolute())
+    return _list_in_revision(against, folder)
 
 
-def _of_folder(folder: Path) -> list[Kept]:
+def _list_in_folder(folder: Path) -> list[Kept]:
     if (index := folder / _INDEX).is_file():
-        return _of_index(str(index), index.read_bytes(), lambda name: str(index.parent / name))
-    if not (found := graphs_in(folder)):
+        return _list_in_index(str(index), index.read_bytes(), lambda name: str(index.parent / name))
+    if not (found := list_graphs(folder)):
         raise ModelDiagramsError(f"{folder}: expected a folder of graph files, or a built site with {_INDEX}")
     return found
 
 
-def graphs_in(folder: Path) -> list[Kept]:
+def list_graphs(folder: Path) -> list[Kept]:
     """Return the graph files in a folder, if any."""
     return [Kept((path.stem,), str(path)) for path in sorted(folder.glob("*.json"))]
 
 
-def _of_revision(revision: str, folder: Path) -> list[Kept]:
+def _list_in_revision(revision: str, folder: Path) -> list[Kept]:
     if revision.startswith("-"):
         raise ModelDiagramsError(f"{revision}: expected a git revision, an address or a folder")
     listed = git(
@@ -132,12 +132,12 @@ def _of_revision(revision: str, folder: Path) -> list[Kept]:
     return [Kept((path.stem,), f"git:{revision}:{path.as_posix()}") for path in paths]
 
 
-def _of_site(address: str) -> list[Kept]:
+def _list_on_site(address: str) -> list[Kept]:
     index = address if address.endswith("/index.json") else f"{address.rstrip('/')}/{_INDEX}"
-    return _of_index(index, download(index), lambda name: urljoin(index, quote(name)))
+    return _list_in_index(index, download(index), lambda name: urljoin(index, quote(name)))
 
 
-def _of_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
+def _list_in_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
     try:
         index = msgspec.json.decode(content, type=decodable(_Index))
     except msgspec.MsgspecError as error:

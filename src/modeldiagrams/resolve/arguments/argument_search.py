@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -55,7 +54,6 @@ _MOST_REFINEMENTS = 60
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
-_MOST_OTHERS = 2
 _MOST_FULLER = 16
 """Runs after one that made a model without layers."""
 _FEW_OPTIONS = 6
@@ -80,8 +78,6 @@ class Solved:
     reasons: dict[str, str]
     """Parameter → why it is what it is."""
     tries: int
-    others: tuple[dict[str, Any], ...] = ()
-    """The same with other modules that were made up: which of them suits is not known before forward runs."""
 
 
 def solve_arguments(
@@ -164,7 +160,7 @@ class ArgumentSearch:
         self.model = found if again is None or is_worse else again
         if is_worse:
             return first
-        return replace(self.result(), others=tuple(islice(self._others(), _MOST_OTHERS)))
+        return self.result()
 
     def _with_optional_keys(self, found: nn.Module) -> nn.Module:
         """The model with what its configuration may lack, where it has no weights without."""
@@ -179,25 +175,6 @@ class ArgumentSearch:
             for slot, children in before:
                 slot.children = children
         return more or self.searched() or found
-
-    def _others(self) -> Iterator[dict[str, Any]]:
-        modules = [slot for slot in self.every() if slot.is_called_in_forward]
-        for step in range(1, _MOST_OTHERS + 1):
-            for slot in modules:
-                chosen, slot.choice = slot.choice, slot.choice + step
-                is_other = slot.choice < len(slot.options()) and not self._is_spent() and self.can_be_made()
-                kwargs = self.result().kwargs
-                slot.choice = chosen  # before what waits for the next one reads it
-                if is_other:
-                    yield kwargs
-
-    def can_be_made(self) -> bool:
-        """Whether the constructor runs with the values that are chosen now."""
-        try:
-            self._made()
-        except (Exception, SystemExit, Misuse):  # noqa: BLE001  (whatever the constructor raises)
-            return False
-        return True
 
     def result(self) -> Solved:
         """The values that are chosen now."""

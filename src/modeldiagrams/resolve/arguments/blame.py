@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.slot_options import ORDERS
 from modeldiagrams.resolve.arguments.stand_ins import (
     MADE_OF,
     Fields,
@@ -331,11 +330,6 @@ def learns_choices(error: BaseException, before: set[str]) -> bool:
     return bool(key.slot.compared)
 
 
-_LIMITS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
 def find_uses_in_conditions(error: BaseException) -> Iterator[Misuse]:
     """Uses of arguments that would have satisfied the condition that raised."""
     for names, check, is_wanted in find_failed_checks(error):
@@ -362,11 +356,6 @@ def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iter
             yield from _divisible(check, names, is_wanted=is_wanted)
             if isinstance(how, ast.Eq) is is_wanted:
                 yield from _equal(evaluate(value, names), evaluate(other, names))
-        case ast.Compare(left=left, ops=ops, comparators=others) if is_wanted or len(ops) == 1:
-            for one, how, other in zip([left, *others], ops, others, strict=False):
-                order = _LIMITS.get(type(how), "")
-                order = order if is_wanted else _OPPOSITE.get(order, "")
-                yield from _limited(evaluate(one, names), order, evaluate(other, names))
 
 
 def _of_class(value: Any, classes: Any) -> Iterator[Misuse]:
@@ -390,16 +379,6 @@ def _equal(one: Any, other: Any) -> Iterator[Misuse]:
     for argument, number in ((one, other), (other, one)):
         if isinstance(argument, Number) and not argument.is_derived and isinstance(number, int):
             yield from (Misuse(slot, Use("one of", (int(number),))) for slot in argument.slots if argument != number)
-
-
-def _limited(one: Any, how: str, other: Any) -> Iterator[Misuse]:
-    """It is more or less than a number: ``assert width_mult > 1``."""
-    a, b = unwrap_numbers(one), unwrap_numbers(other)
-    if not how or not (_is_number(a) and _is_number(b)) or ORDERS[how](a, b):
-        return
-    for value, limit, order in ((one, b, how), (other, a, _MIRRORED[how])):
-        if isinstance(value, Number | Real) and not value.is_derived:
-            yield Misuse(value.slots[0], Use("limit", (order, limit)))
 
 
 def _is_number(value: Any) -> bool:

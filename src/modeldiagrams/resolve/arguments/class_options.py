@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "HELD_FOR",
     "WITH",
-    "count_items_read",
     "find_constants",
     "is_read_as_one_of",
     "list_classes",
@@ -278,28 +277,6 @@ def find_members_read(makers: tuple[Any, ...], name: str) -> set[str]:
     """Attributes that a class or function reads from an argument, except those of every module."""
     found = {member for maker in makers for member in _read_of(maker, name)}
     return {member for member in found if not hasattr(nn.Module, member)}
-
-
-def count_items_read(makers: tuple[Any, ...], name: str) -> int:
-    """Number of items that a class or function reads from a name: ``param[:4]``, ``param[5]``."""
-    counts = [0]
-    for maker in makers:
-        for node in walk_source(maker):
-            match node:
-                case ast.Subscript(value=ast.Name(id=owner) | ast.Attribute(attr=owner), slice=index) if owner == name:
-                    counts += _reached(index)
-    return max(counts)
-
-
-def _reached(index: ast.expr) -> list[int]:
-    match index:
-        case ast.Constant(value=int() as at):
-            return [at + 1]
-        case ast.Slice(upper=ast.Constant(value=int() as end)):
-            return [end]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as end)):
-            return [end]
-    return []
 
 
 def _read_of(maker: Any, name: str) -> Iterator[str]:

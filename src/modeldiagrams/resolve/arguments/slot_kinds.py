@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.class_options import count_items_read, is_read_as_one_of
+from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of
 from modeldiagrams.resolve.arguments.stand_ins import Use
 from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_listed
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["refine_kind"]
 
 _MOST_ITEMS = 64
-_FEW_ITEMS = 2
-"""That a list has anyway."""
 _MOST_KIND_CHANGES = 8
 """Of kind: what is used as two of them suits no run."""
 _MAPPING_METHODS = ("items", "keys", "values", "get")
@@ -34,10 +32,10 @@ def refine_kind(refused: Misuse) -> bool:
 
 
 def _refine(slot: Slot, use: Use) -> None:
-    """Note what a use shows: another kind, or limits."""
+    """Note what a use shows: another kind, or conditions."""
     slot.choice = 0
     match use:
-        case Use("multiple" | "one of" | "limit"):
+        case Use("multiple" | "one of"):
             _refine_number(slot, use)
         case Use("members" | "classes" | "instance"):
             _refine_condition(slot, use)
@@ -59,8 +57,6 @@ def _refine(slot: Slot, use: Use) -> None:
 
 def _refine_number(slot: Slot, use: Use) -> None:
     match use:
-        case Use("limit", (str() as how, int() | float() as number)):
-            slot.limits[how] = number
         case Use("multiple", int(step)):
             slot.divisors.add(step)
         case Use("one of", tuple(numbers)):
@@ -133,7 +129,7 @@ def _refine_kind(slot: Slot, use: Use) -> None:
         case Use("key" | "mapping", name):
             _refine_mapping(slot, name)
         case Use("length"):
-            slot.kind, slot.why, slot.count = "items", "its length is asked for", slot.count or _items_read(slot)
+            slot.kind, slot.why, slot.count = "items", "its length is asked for", slot.count
             if is_listed("mappings", slot.name):
                 slot.make_mapping()
         case Use("items" | "row", detail):
@@ -164,13 +160,7 @@ def _refine_items(slot: Slot, detail: Any) -> None:
     slot.kind, slot.why = "items", "its items are used"
     slot.row = detail if isinstance(detail, tuple) else slot.row
     count = len(detail) if isinstance(detail, tuple) else detail
-    slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count or _items_read(slot)
-
-
-def _items_read(slot: Slot) -> int:
-    """How many items of a row's list the code reads; 0 where that tells no more than what is usual."""
-    count = count_items_read(slot.makers[-1:], slot.name) if slot.place else 0
-    return count if _FEW_ITEMS < count <= _MOST_ITEMS else 0
+    slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count
 
 
 def _kind_with(slot: Slot, name: str) -> Kind:

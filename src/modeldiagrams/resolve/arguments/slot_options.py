@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import operator
 import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -35,11 +34,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.arguments.stand_ins import Slot
 
-__all__ = ["ORDERS", "explain_slot", "list_options", "write_fields"]
+__all__ = ["explain_slot", "list_options", "write_fields"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
-ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-"""What a limit says of a number."""
 _NODES = 16
 """Of a graph, in the table of tensors."""
 _MULTIPLES = (1, 2, 4, 8)
@@ -165,24 +162,11 @@ def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
         return [*slot.one_of[at:], *slot.one_of[:at]]
     if slot.one_of:
         return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
-    near = [v for v in _near_limits(slot) if _is_within(slot, v)]
-    values = [v for v in values if _is_within(slot, v)] or near or values
     step = math.lcm(*slot.divisors)
     if step == 1:
         return values
     near = [step * round(v / step) for v in values if v >= step]
     return [v for v in values if v and v % step == 0] or [*dict.fromkeys(near), *(step * n for n in _MULTIPLES)]
-
-
-def _is_within(slot: Slot, value: Any) -> bool:
-    return all(ORDERS[how](value, limit) for how, limit in slot.limits.items())
-
-
-def _near_limits(slot: Slot) -> list[Any]:
-    """Numbers next to the limits of an argument."""
-    whole, parts = (1, 0, -1), (1.0, 0.5, 0.1, 0.0, -0.1, -0.5, -1.0)
-    steps = whole if slot.annotation is int else parts if slot.annotation is float else (*whole, *parts)
-    return [limit + step for step in steps for limit in slot.limits.values()]
 
 
 def _made(slot: Slot) -> list[Any]:

@@ -34,7 +34,6 @@ from modeldiagrams.resolve.code.parameter_annotations import (
     get_mapping_annotation,
     is_number_or_several,
     is_own_class,
-    list_open_fields,
     strip_optional,
 )
 from modeldiagrams.resolve.code.running_code import list_tracebacks
@@ -102,7 +101,6 @@ class Slot:
     """Numbers that it has to be a multiple of."""
     one_of: tuple[int, ...] = ()
     """Numbers that it may be."""
-    limits: dict[str, float] = field(default_factory=dict)  # by "<", "<=", ">", ">="
     is_tuple: bool = False
     is_plain: bool = False
     """Whether it is a number that nothing takes for a list."""
@@ -271,7 +269,7 @@ class Slot:
         if self.kind != "made" or not isinstance(option, dict) or "_args_" in option or "_object_" in option:
             return {}
         maker = locate(option["_target_"])
-        required = [parameter.name for parameter in list_required_parameters(maker)] or list_open_fields(maker)
+        required = [parameter.name for parameter in list_required_parameters(maker)]
         prefix = "" if self.choice == 0 else f"{self.choice}."
         hints = get_annotations(maker)
         parts = {}
@@ -308,7 +306,7 @@ class Slot:
 
     def known(self) -> tuple[Any, ...]:
         """All that uses have taught, to tell whether one taught anything."""
-        limits = self.is_plain, self.one_of, (*self.limits.items(),), len(self.divisors)
+        limits = self.is_plain, self.one_of, len(self.divisors)
         own = self.kind, self.is_tuple, self.count, self.call, len(self.compared), self.choice
         made = self.annotation, len(self.needs), self.shape, self.is_array
         inside = len(self.children), sum(len(child.compared) for child in self.children.values())

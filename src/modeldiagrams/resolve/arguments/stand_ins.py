@@ -73,10 +73,10 @@ class Use:
 
     how: str
     """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, a ``row`` of things that have
-    names, ``length``, ``called``, ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the
-    ``shape`` of a tensor, ``members`` that a call needs, the one ``without`` which it works, what a tensor ``lacks``,
+    names, ``length``, ``called``, ``text``, ``number``, ``array``, what ``forward`` calls, the
+    ``shape`` of a tensor, ``members`` that a call needs, what a tensor ``lacks``,
     ``classes`` of which it is one, what is a ``plain`` number, or what a condition asks for: ``instance``,
-    ``multiple``, ``one of``, ``limit``, ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
+    ``multiple``, ``one of``."""
     detail: Any = None
     """Name, key or string; for items their number, of a row their names; for calls the number of arguments and the
     names of others."""

@@ -9,9 +9,8 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.source import get_module_globals
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "get_mapping_annotation",
     "is_number_or_several",
     "is_own_class",
-    "list_open_fields",
     "strip_optional",
 ]
 
@@ -90,15 +88,6 @@ def _fields(maker: Any) -> dict[str, Any]:
     owners = [*reversed(maker.__mro__)] if inspect.isclass(maker) else []
     own = [owner for owner in owners if owner.__module__.split(".")[0] not in _PLAIN]
     return {name: annotation for owner in own for name, annotation in vars(owner).get("__annotations__", {}).items()}
-
-
-def list_open_fields(maker: Any) -> list[str]:
-    """Fields without a default of a class that accepts any keyword: ``def __init__(self, **data)``."""
-    if not inspect.isclass(maker) or issubclass(maker, nn.Module):
-        return []
-    kinds = {p.kind for p in get_parameters(maker).values()}
-    is_open = kinds == {inspect.Parameter.VAR_KEYWORD}
-    return [name for name in _fields(maker) if not hasattr(maker, name)] if is_open else []
 
 
 def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:

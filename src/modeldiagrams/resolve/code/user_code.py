@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from modeldiagrams.common.class_facts import name_of
-from modeldiagrams.common.user_files import is_library, is_ours, is_user_file, relative_file
+from modeldiagrams.common.user_files import is_library, is_ours, is_user_file, shorten_path
 from modeldiagrams.errors import TargetError
-from modeldiagrams.options.options import package_of
+from modeldiagrams.options.options import get_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,7 +118,7 @@ def user_frames(error: BaseException) -> tuple[str, ...]:
         # the file that could not be compiled has no frame of its own
         frames.append(traceback.FrameSummary(error.filename, error.lineno, "<module>", lookup_line=False))
     shown = [frame for frame in frames if not is_library(frame.filename)] or frames[-1:]
-    return tuple(f"{relative_file(frame.filename, roots=sys.path)}:{frame.lineno} in {frame.name}" for frame in shown)
+    return tuple(f"{shorten_path(frame.filename, roots=sys.path)}:{frame.lineno} in {frame.name}" for frame in shown)
 
 
 def loaded_sources(call: Call, error: BaseException | None = None) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def loaded_sources(call: Call, error: BaseException | None = None) -> tuple[str,
         call: What the author wrote: loaded files of the packages that it names count.
         error: Why it could not be made: a file whose import failed is not loaded any more, but counts, too.
     """
-    packages = {package_of(path) for path in (call.model, call.inputs_from) if path}
+    packages = {get_package(path) for path in (call.model, call.inputs_from) if path}
     loaded = _files(module for name, module in list(sys.modules.items()) if name.split(".")[0] in packages)
     return tuple(sorted({*loaded, *_passed_through(error)}))
 

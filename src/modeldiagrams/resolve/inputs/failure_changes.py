@@ -92,8 +92,6 @@ class _Change:
             case "dtype":
                 for leaf in self._about(wanted):
                     yield from self._of_dtype(leaf, wanted)
-            case "view":
-                yield from self._viewed(wanted.got, wanted.shapes[0])
 
     def with_one_row(self) -> Iterator[Entries]:
         """The batch is one row, where the model has put all rows in one."""
@@ -171,24 +169,6 @@ class _Change:
             more, rest = divmod(wanted, got)
             if not rest and len(leaf.shape) == 1 and any(more in other.shape[1:] for other in self._all()):
                 yield self._with(replace(leaf, shape=(got, more)))
-
-    def _viewed(self, elements: int, view: tuple[int, ...]) -> Iterator[Entries]:
-        """An input has the sizes of the view that it is seen as, after its own where the view leaves the first open."""
-        for leaf in self._all():
-            if math.prod(leaf.shape) == elements:
-                first, *tail = view
-                if tail == [-1]:
-                    yield from self._with_rows(leaf, first)
-                    continue
-                own = leaf.shape[: max(1, len(leaf.shape) - len(tail))] if first < 0 else (first,)
-                yield self._with(replace(leaf, shape=(*own, *tail)))
-
-    def _with_rows(self, leaf: Leaf, rows: int) -> Iterator[Entries]:
-        """As many rows as another input has in its first dimensions: ``x.view(batch * points, -1)``."""
-        for other in self._all():
-            for count in range(2, len(other.shape)):
-                if math.prod(other.shape[:count]) == rows and leaf.shape[0] == other.shape[0]:
-                    yield self._with(replace(leaf, shape=(*other.shape[:count], leaf.shape[-1])))
 
     def _of_other_rank(self, about: list[Leaf], more: int) -> Iterator[Entries]:
         """Inputs that were put together in one tensor all have a dimension too much, or too little; or one of them."""

@@ -38,14 +38,14 @@ _ROWS = 2
 class Wanted:
     """One expectation."""
 
-    what: Literal["size", "rank", "dtype", "view"]
+    what: Literal["size", "rank", "dtype"]
     value: int = 0
     """The size; by how much the rank is too low; the number of ids."""
     got: int = 0
-    """The size that was there; of a view the number of elements."""
+    """The size that was there."""
     dtype: str = ""
     shapes: tuple[Shape, ...] = ()
-    """Of operands that it is about; of a view its sizes, the first -1 where it is open."""
+    """Of operands that it is about."""
 
 
 _WHOLE = re.compile(
@@ -269,11 +269,6 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
         got = int(match["size"])
         if sizes[0] == got and -1 in sizes:  # `x.view(rows, nodes, -1)` of one number for each row
             yield Wanted("rank", 1, shapes=shapes[:1])
-        tail = tuple(size for size in sizes[1:] if size > 1)
-        if sizes[0] == -1 and len(tail) > 1:
-            yield Wanted("view", got=got, shapes=((-1, *tail),))
-        if min(sizes) > 0 or sizes[0] > 1:
-            yield Wanted("view", got=got, shapes=(tuple(sizes),))
         yield from _flattened(sizes, shapes)
         yield from _of_elements(sizes, product, got)
 

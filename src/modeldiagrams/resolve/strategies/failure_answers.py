@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -91,8 +90,7 @@ def _by_use(
     tries, found = (solved.tries, solved.kwargs) if solved else (0, {})
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {tries} tries")
     reasons = {**reasons, **(solved.reasons if solved else {})}
-    others = (_arguments({**given, **other}, rule, reasons) for other in (solved.others if solved else ()))
-    yield replace(_arguments({**given, **found}, rule, reasons), alternatives=tuple(others))
+    yield _arguments({**given, **found}, rule, reasons)
 
 
 def _arguments(kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:

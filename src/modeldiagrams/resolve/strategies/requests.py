@@ -51,8 +51,6 @@ class Arguments:
     """Whether they are guesses: then the constructor runs without access to files and connections."""
     is_default: bool = False
     """Whether an error of this call is the one that authors should see."""
-    alternatives: tuple[Arguments, ...] = ()
-    """Arguments with other modules, for a model that no inputs are found for."""
     inputs: tuple[list[Any], ...] = ()
     """What the same source calls the model with, as the option `inputs`."""
     place: str = ""

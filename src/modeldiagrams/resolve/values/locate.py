@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.common.class_facts import full_name
+from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import failure, seeded, user_code
 
@@ -73,7 +73,7 @@ def describe_object(found: Any) -> str:
     """Describe an object that was not expected: ``the int 3``, ``an object of the class mypkg.Options``."""
     if isinstance(found, str | int | float | list | tuple | dict | None):
         return f"the {type(found).__name__} {reprlib.repr(found)}"
-    return f"an object of the class {full_name(type(found))}"
+    return f"an object of the class {get_full_name(type(found))}"
 
 
 def describe_object_at(path: str, found: Any) -> str:

@@ -10,13 +10,14 @@ import msgspec
 import torch
 from torch import nn
 
-from modeldiagrams.common.class_facts import full_name, qualified_name, readable_name
-from modeldiagrams.common.version import own_version
+from modeldiagrams.common.class_facts import get_full_name, get_qualified_name, readable_name
+from modeldiagrams.common.version import read_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.graph.extra_repr import read_attributes
 from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.graph.node_order import connect_ops, place_weights
+from modeldiagrams.tracer.graph.packed_weights import find_packed_weights
 from modeldiagrams.tracer.graph.signatures import sign_calls, sign_scopes
 from modeldiagrams.tracer.torch_facts.private_api import class_of, modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
@@ -36,6 +37,7 @@ def build_graph(recording: PassRecord, weights: NamedTensors, status: ir.Status)
     contents = _group_steps(recording)
     _add_up_costs(recording.steps)
     functions = keep_scopes(recording.steps, contents)
+    weights.set_elements(find_packed_weights(recording, weights.inputs()))
     if not isinstance(recording.root.module, nn.Module):
         _count_what_ran(recording, weights)
     builder = _Builder(recording, connect_ops(recording), weights, sign_calls(contents))
@@ -269,7 +271,7 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     return ir.ModelInfo(
         class_=full,
         source=source,
-        name=readable_name(qualified_name(class_) if isinstance(class_, type) else class_.__qualname__),
+        name=readable_name(get_qualified_name(class_) if isinstance(class_, type) else class_.__qualname__),
         parameters=weights.count(model),
         attributes=read_attributes(model) if isinstance(model, nn.Module) else {},
         **measured,
@@ -279,7 +281,7 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
 def _describe_class(class_: Any) -> tuple[str, str | None]:
     """Full name and source of a class or function."""
     if isinstance(class_, type):
-        return full_name(class_), class_source(class_)
+        return get_full_name(class_), class_source(class_)
     module = getattr(class_, "__module__", None)  # missing or None for methods written in C
     name = f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
     return name, class_source(class_)
@@ -303,4 +305,4 @@ _INPUT_NODES: dict[InputKind, type[ir.InputNode | ir.ParameterNode | ir.BufferNo
 
 
 def _provenance() -> ir.Provenance:
-    return ir.Provenance(modeldiagrams=own_version(), torch=str(torch.__version__), python=platform.python_version())
+    return ir.Provenance(modeldiagrams=read_version(), torch=str(torch.__version__), python=platform.python_version())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modeldiagrams.common.class_facts import qualified_name
+from modeldiagrams.common.class_facts import get_qualified_name
 from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.torch_facts.private_api import class_of
 from modeldiagrams.tracer.values.pass_records import CallSite, GraphInput, ModuleCall, Op, Spec
@@ -49,7 +49,7 @@ class _Work:
         self.signed: dict[int, _Signed] = {}
         """By ``id(call)``."""
         self._digest = functools.cache(functools.partial(_digest_parts, functools.cache(_to_text)))  # layers repeat
-        self._class_name: Callable[[type], str] = functools.cache(lambda class_: repr(qualified_name(class_)))
+        self._class_name: Callable[[type], str] = functools.cache(lambda class_: repr(get_qualified_name(class_)))
 
     def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
         """Compute a call's signature from its direct steps, after those of the calls inside."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from modeldiagrams.common.class_facts import qualified_name, readable_name
+from modeldiagrams.common.class_facts import get_qualified_name, readable_name
 from modeldiagrams.ir.graph import OWN_FAILURE, Failure, Guess, Status
 from modeldiagrams.tracer.torch_facts.functions import without_addresses
 from modeldiagrams.tracer.values.pass_records import Op
@@ -29,7 +29,7 @@ def build_status(
         failure = Failure(type=OWN_FAILURE, message=_describe_fault(fault, call.id), node=call.id or None)
     elif error is not None:
         failure = Failure(
-            type=readable_name(qualified_name(type(error))),
+            type=readable_name(get_qualified_name(type(error))),
             message=without_addresses(_read_message(error))[:_MAX_MESSAGE],
             node=failed_at.id if failed_at is not None and failed_at is not recording.root else None,
             frames=finder.frames(error.__traceback__),

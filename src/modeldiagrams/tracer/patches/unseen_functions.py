@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.common.class_facts import full_name
+from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.tracer.recording.boundary import record_import
 from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.private_api import (
@@ -75,7 +75,7 @@ def _observed_unless_opened(
         return _observed(recorder, class_.__name__, run, args, kwargs)
     finally:
         if recorder.recording.has_calls_since(recorder.context.stack[-1], start):
-            recorder.opened.add(full_name(class_))
+            recorder.opened.add(get_full_name(class_))
 
 
 def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -96,7 +96,7 @@ def wrap_gathering(recorder: Recorder, original: Callable[..., Any]) -> Callable
 
 
 def _is_open(class_: type, recorder: Recorder) -> bool:
-    return full_name(class_) in recorder.opened or class_.__module__ == "torch.utils.checkpoint"
+    return get_full_name(class_) in recorder.opened or class_.__module__ == "torch.utils.checkpoint"
 
 
 def _only_passes_on(class_: type) -> bool:

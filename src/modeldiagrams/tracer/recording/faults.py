@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeldiagrams.common.class_facts import qualified_name
+from modeldiagrams.common.class_facts import get_qualified_name
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,7 +37,7 @@ def find_fault(error: BaseException | None) -> str | None:
         seen.add(id(error))
         place = _place(error.__traceback__)
         if place is not None and not isinstance(error, _OF_THE_MACHINE):
-            return f"{qualified_name(type(error))} in {place}: {error}"
+            return f"{get_qualified_name(type(error))} in {place}: {error}"
         error = error.__cause__ or error.__context__
     return None
 

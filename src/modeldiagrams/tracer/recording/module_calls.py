@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import full_name, name_of
+from modeldiagrams.common.class_facts import get_full_name, name_of
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place, number_paths
@@ -285,4 +285,4 @@ def _class_name(module: Any) -> str:
     name = getattr(module, "original_name", None)
     if isinstance(module, torch.jit.ScriptModule) and isinstance(name, str):
         return name
-    return full_name(type(module))
+    return get_full_name(type(module))

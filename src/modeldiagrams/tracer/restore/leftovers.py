@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch._subclasses.fake_tensor import FakeTensor
 
-from modeldiagrams.common.class_facts import module_of
+from modeldiagrams.common.class_facts import find_module
 from modeldiagrams.common.user_files import is_library
 from modeldiagrams.tracer.restore.objects import LIBRARIES, attempt
 from modeldiagrams.tracer.torch_facts.private_api import CachedFunction, classes_of
@@ -39,8 +39,8 @@ def namespaces_of(model: Any, modules: Sequence[tuple[str, nn.Module]]) -> list[
     Helpers are modules of the user's that those import, whole or a function of. Torch and the standard library are
     left out.
     """
-    classes = [class_ for class_ in classes_of(modules or [("", model)]) if not _is_library(module_of(class_))]
-    names = dict.fromkeys([*map(module_of, classes), str(getattr(model, "__module__", None))])
+    classes = [class_ for class_ in classes_of(modules or [("", model)]) if not _is_library(find_module(class_))]
+    names = dict.fromkeys([*map(find_module, classes), str(getattr(model, "__module__", None))])
     own = [module for module in _loaded(names) if not _is_library(_name_of(module))]
     helpers = {name for module in own if _is_users(module) for name in _imported(module)}.difference(names)
     return [*classes, *own, *filter(_is_users, _loaded(sorted(helpers)))]

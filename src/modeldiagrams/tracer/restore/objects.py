@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import bases_of, module_of
+from modeldiagrams.common.class_facts import find_module, list_bases
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, PLAIN_VALUES, bookkeeping_of, own_attributes
 from modeldiagrams.tracer.values.traced_callables import used_by
 
@@ -180,8 +180,8 @@ class ObjectSnapshot:
 
 def _may_hold_state(class_: type) -> bool:
     """Whether objects of a class are plain ones: none of torch's or Python's, which may be in step with a thread."""
-    for base in bases_of(class_)[:-1]:
-        package, _, rest = module_of(base).partition(".")
+    for base in list_bases(class_)[:-1]:
+        package, _, rest = find_module(base).partition(".")
         if package in LIBRARIES and _STATEFUL.isdisjoint({package, rest.partition(".")[0]}):
             return False
     return True

@@ -208,7 +208,25 @@ def _recurrent(given: Tensor, *args: Any, **__: Any) -> int:
     return 2 * steps * sum(p.numel() for p in parameters if p.dim() == 2)  # noqa: PLR2004 - matrices, not biases
 
 
+def _quantised_linear(given: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:
+    """N × m by m × k, with packed weights."""
+    return 2 * out_val.numel() * given.shape[-1]
+
+
+def _quantised_convolution(_given: Tensor, packed: Any, *_: Any, out_val: Tensor, **__: Any) -> int:
+    """As a convolution, with packed weights."""
+    kernel: int = math.prod(packed.unpack()[0].shape[1:])
+    return 2 * out_val.numel() * kernel
+
+
+_QUANTISED_ENDINGS = ("", "_relu", "_dynamic", "_relu_dynamic", "_dynamic_fp16", "_leaky_relu", "_tanh")
 _MORE: dict[str, Callable[..., int]] = {
+    **{f"quantized.linear{ending}": _quantised_linear for ending in _QUANTISED_ENDINGS},
+    **{
+        f"quantized.conv{n}d{ending}": _quantised_convolution for n in (1, 2, 3) for ending in ("", "_relu", "_dynamic")
+    },
+    **{f"aten.{name}": _quantised_linear for name in ("_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm")},
+    "aten._weight_int4pack_mm_for_cpu": _quantised_linear,
     "aten.dot": _dot,
     "aten.mv": _dot,
     "aten.vdot": _dot,

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.common.class_facts import list_bases
 from modeldiagrams.ir.ids import make_unique
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
 
@@ -143,7 +143,7 @@ def _yield_attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, A
         yield from (("args", item.args), *item.keywords.items())
     elif into_objects and not isinstance(item, _NO_DATA):
         yield from [(name, value) for name, value in held.items() if name not in fields]
-        for class_ in bases_of(type(item)):
+        for class_ in list_bases(type(item)):
             slots = class_.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
                 if name not in ("__dict__", "__weakref__", *fields):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
-from modeldiagrams.common.class_facts import bases_of, name_of
+from modeldiagrams.common.class_facts import list_bases, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -167,6 +167,30 @@ def parts_of(tensor: Tensor) -> list[Tensor]:
     return [each for each in held if isinstance(each, Tensor)]
 
 
+def stored_bytes(tensor: Tensor) -> int | None:
+    """The bytes of a tensor whose class stores it with other dtypes than it shows; None for other tensors."""
+    if type(tensor) in PLAIN_TENSORS:
+        return None
+    parts, plain = parts_of(tensor), []
+    while parts:
+        part = parts.pop()
+        inner = [] if type(part) in PLAIN_TENSORS else parts_of(part)
+        parts += inner
+        plain += [] if inner else [part]
+    if all(part.dtype is tensor.dtype for part in plain):
+        return None
+    return sum(part.numel() * part.element_size() for part in plain)
+
+
+def unpack_weights(held: Any) -> dict[str, Tensor]:
+    """The weight and the bias in an object of C++, as the quantised layers of `torch.ao` have; empty for others."""
+    try:
+        found = dict(zip(("weight", "bias"), held.unpack(), strict=True))
+    except (AttributeError, RuntimeError, TypeError, ValueError):
+        return {}
+    return {name: tensor.detach() for name, tensor in found.items() if isinstance(tensor, Tensor)}
+
+
 def _has_no_data(tensor: Tensor) -> bool:
     """Whether a tensor only wraps others."""
     try:
@@ -231,12 +255,12 @@ def has_hooks(module: nn.Module) -> bool:
 def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
-    return list(dict.fromkeys(base for kind in kinds for base in bases_of(kind)))
+    return list(dict.fromkeys(base for kind in kinds for base in list_bases(kind)))
 
 
 def class_of(module: Any) -> type:
     """A module's class; for a module under FSDP, which changes it, the class it had before."""
-    made, *bases = bases_of(type(module))
+    made, *bases = list_bases(type(module))
     return bases[1] if name_of(bases[0]) == "FSDPModule" else made
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import msgspec
 
-from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.common.class_facts import list_bases
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.values.traced_callables import modules_behind
 
@@ -143,7 +143,7 @@ class ModuleCall(_Record):
         """Dotted path of an object that is a class attribute of the module or of a module around it; else None."""
         call: ModuleCall | None = self
         while call is not None:
-            for class_ in bases_of(type(call.module)):
+            for class_ in list_bases(type(call.module)):
                 name = next((name for name, held in vars(class_).items() if held is value), None)
                 if name is not None:
                     return f"{call.path}.{name}" if call.path else name

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.common.class_facts import module_of, name_of
-from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
+from modeldiagrams.common.class_facts import find_module, name_of
+from modeldiagrams.common.user_files import is_model_code, is_user_file, shorten_path
 from modeldiagrams.ir.graph import Frame
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
@@ -57,8 +57,8 @@ def _find_source(class_: Any) -> str | None:
     if not file or file.startswith("<"):  # a notebook cell, whose number depends on the session
         return None
     line = class_.__code__.co_firstlineno if inspect.isfunction(class_) else _class_line(class_, file)
-    module = module_of(class_) if isinstance(class_, type) else class_.__module__
-    return f"{relative_file(file, module)}:{line}" if line else None
+    module = find_module(class_) if isinstance(class_, type) else class_.__module__
+    return f"{shorten_path(file, module)}:{line}" if line else None
 
 
 def _class_line(class_: type, file: str) -> int | None:
@@ -169,7 +169,7 @@ class SourceFinder:
         is_model = is_model_code(path)
         if is_model:
             self.files.add(path)
-        file = relative_file(path, module) if is_model else None
+        file = shorten_path(path, module) if is_model else None
         code = self._codes[id(frame.f_code)] = CodeInfo(
             frame.f_code,
             file,

@@ -59,8 +59,8 @@ class AnomalyFinder:
         ]
         end = min((anomaly.step for anomaly in found if anomaly.kind == "nonfinite"), default=None)
         kept = [a for a in found if end is None or a.step <= end]  # later ones are effects of NaN and infinity
-        return sorted(kept, key=lambda anomaly: (anomaly.step, _rank(anomaly)))
+        return sorted(kept, key=lambda anomaly: (anomaly.step, _get_rank(anomaly)))
 
 
-def _rank(anomaly: Anomaly) -> int:
+def _get_rank(anomaly: Anomaly) -> int:
     return RANKS.index(anomaly.kind) if anomaly.kind in RANKS else len(RANKS)

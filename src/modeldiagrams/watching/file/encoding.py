@@ -42,8 +42,8 @@ class Encoder:
 
     def encode(self, frame: FileFrame) -> bytes:
         """Encode a frame as a payload."""
-        rows = _aliases_last(frame.record.rows) if isinstance(frame.record, Moment) else {}
-        head = _Head(record=_as_json(frame.record), names=[(*key,) for key in rows if key not in self._numbers])
+        rows = _sort_aliases(frame.record.rows) if isinstance(frame.record, Moment) else {}
+        head = _Head(record=_to_json(frame.record), names=[(*key,) for key in rows if key not in self._numbers])
         for key in rows:
             self._numbers.setdefault(key, len(self._numbers))
         if isinstance(frame.record, Moment):
@@ -116,30 +116,30 @@ class Decoder:
         head = msgspec.json.decode(payload[at : at + size], type=decodable(_Head))
         self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds
         losses, at = _get_losses(payload, at + size)
-        record = _from_json(head.record)
+        record = _parse_json(head.record)
         if isinstance(record, Moment):
             record.rows = self._rows(payload, at) if with_rows else {}
             record.edges = tuple((self.names[one], self.names[other]) for one, other in head.edges)
         return FileFrame(record=record, losses=losses)
 
 
-def _as_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = msgspec.to_builtins(_without_keys(record)) if record is not None else None
+def _to_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = msgspec.to_builtins(_drop_keys(record)) if record is not None else None
     return found
 
 
-def _without_keys(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
+def _drop_keys(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
     return msgspec.structs.replace(record, rows={}, edges=()) if isinstance(record, Moment) else record
 
 
-def _from_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
+def _parse_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
     kinds: dict[Any, type[Run | Moment | Anomaly]] = {"run": Run, "moment": Moment, "anomaly": Anomaly}
     # a newer minor version may have other kinds
     kind = kinds.get(found.get("record")) if found is not None else None
     return None if kind is None else msgspec.convert(found, decodable(kind))
 
 
-def _aliases_last(rows: Mapping[Key, Row]) -> dict[Key, Row]:
+def _sort_aliases(rows: Mapping[Key, Row]) -> dict[Key, Row]:
     """Order rows as a reader gets them: in the order of measuring, then further keys of the same tensors."""
     first: dict[int, Key] = {}
     for key, row in rows.items():

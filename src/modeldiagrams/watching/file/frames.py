@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAGIC", "frame_payload", "iter_payloads"]
+__all__ = ["MAGIC", "iter_payloads", "read_payload"]
 
 MAGIC = b"mdwatch1"
 """The first bytes of every recording; the digit is the major version of the format."""
@@ -18,7 +18,7 @@ _MOST = 1 << 30
 """The maximum length of a frame; a larger number means damage."""
 
 
-def frame_payload(payload: bytes) -> bytes:
+def read_payload(payload: bytes) -> bytes:
     """Frame a payload for appending to the file."""
     packed = zlib.compress(payload, 6)
     return _HEAD.pack(len(packed), zlib.crc32(packed)) + packed

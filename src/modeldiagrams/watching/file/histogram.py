@@ -13,7 +13,7 @@ from modeldiagrams.watching.file.varints import get_varints, put_varint
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["FINEST", "INFINITE", "LOWEST_EXPONENT", "NAN", "OCTAVES", "Histogram", "bin_edges", "center"]
+__all__ = ["FINEST", "INFINITE", "LOWEST_EXPONENT", "NAN", "OCTAVES", "Histogram", "find_center", "list_edges"]
 
 FINEST = 4
 """Bins per octave, as recorded."""
@@ -25,7 +25,7 @@ INFINITE = OCTAVES * FINEST + 1
 NAN = INFINITE + 1
 
 
-def bin_edges(index: int, per_octave: int = FINEST) -> tuple[float, float]:
+def list_edges(index: int, per_octave: int = FINEST) -> tuple[float, float]:
     """Return the bounds of a bin, the lower first: bin 0 is zero, 1 the smallest positive numbers, -1 the negative."""
     if index == 0:
         return 0.0, 0.0
@@ -38,13 +38,13 @@ def _lower_edge(size: int, per_octave: int) -> float:
     return math.ldexp(1 + part / per_octave, octave + LOWEST_EXPONENT)
 
 
-def center(index: int, per_octave: int = FINEST) -> float:
+def find_center(index: int, per_octave: int = FINEST) -> float:
     """Return the value that represents a bin; infinity and NaN have bins of their own."""
     if index == NAN:
         return math.nan
     if abs(index) == INFINITE:
         return math.copysign(math.inf, index)
-    return sum(bin_edges(index, per_octave)) / 2
+    return sum(list_edges(index, per_octave)) / 2
 
 
 class Histogram:
@@ -84,7 +84,7 @@ class Histogram:
     def bars(self) -> list[tuple[float, float, int]]:
         """Return lower edge, upper edge and count of each bin with finite values."""
         finite = ((i, n) for i, n in self.counts.items() if abs(i) < INFINITE)
-        return [(*bin_edges(i, self.per_octave), n) for i, n in finite]
+        return [(*list_edges(i, self.per_octave), n) for i, n in finite]
 
     def quantile(self, share: float) -> float:
         """Return the value below which this share of all numbers lies, to the width of a bin; NaN without numbers."""
@@ -92,7 +92,7 @@ class Histogram:
         wanted = share * sum(n for _, n in numbers)
         for (index, _), below in zip(numbers, accumulate(n for _, n in numbers), strict=True):
             if below >= wanted:
-                return center(index, self.per_octave)
+                return find_center(index, self.per_octave)
         return math.nan
 
     def add_to(self, counts: defaultdict[int, int], bins: Mapping[int, int]) -> None:
@@ -106,7 +106,7 @@ class Histogram:
             for index, n in self._counts.items():
                 counts[bins[index]] += n
             return
-        for start, numbers in _runs(self._raw):
+        for start, numbers in _find_runs(self._raw):
             for index, n in enumerate(numbers, start):
                 counts[bins[index]] += n
 
@@ -121,16 +121,16 @@ def merge_histograms(histograms: Iterable[Histogram], per_octave: int = FINEST) 
     per_octave = min([per_octave, *(histogram.per_octave for histogram in every)])
     counts: defaultdict[int, int] = defaultdict(int)
     for histogram in every:
-        histogram.add_to(counts, _coarser_bins(histogram.per_octave // per_octave))
+        histogram.add_to(counts, _coarsen_bins(histogram.per_octave // per_octave))
     return Histogram(counts, per_octave)
 
 
 @functools.cache
-def _coarser_bins(factor: int) -> dict[int, int]:
-    return {index: _coarser_bin(index, factor) for index in range(-INFINITE, NAN + 1)}
+def _coarsen_bins(factor: int) -> dict[int, int]:
+    return {index: _coarsen_bin(index, factor) for index in range(-INFINITE, NAN + 1)}
 
 
-def _coarser_bin(index: int, factor: int) -> int:
+def _coarsen_bin(index: int, factor: int) -> int:
     if index == 0 or abs(index) >= INFINITE:
         return index
     return int(math.copysign((abs(index) - 1) // factor + 1, index))
@@ -157,10 +157,10 @@ def _encode_varint(number: int) -> bytes:
 
 
 def _decode(raw: bytes) -> dict[int, int]:
-    return {index: n for start, numbers in _runs(raw) for index, n in enumerate(numbers, start)}
+    return {index: n for start, numbers in _find_runs(raw) for index, n in enumerate(numbers, start)}
 
 
-def _runs(raw: bytes) -> Iterator[tuple[int, list[int]]]:
+def _find_runs(raw: bytes) -> Iterator[tuple[int, list[int]]]:
     """Yield the first bin of each run of adjacent bins, and the counts."""
     numbers = get_varints(raw)
     at, index = 0, -INFINITE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.watching.file.encoding import Decoder, Encoder
-from modeldiagrams.watching.file.frames import MAGIC, frame_payload, iter_payloads
+from modeldiagrams.watching.file.frames import MAGIC, iter_payloads, read_payload
 
 if sys.platform == "win32":
     import msvcrt
@@ -62,7 +62,7 @@ class Writer:
         Raises:
             OSError: if it can't be written. The file then ends with the frame before.
         """
-        self._append(frame_payload(self._encoder.encode(frame)))
+        self._append(read_payload(self._encoder.encode(frame)))
 
     def close(self) -> None:
         """Close the file."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.tensorboard import SummaryWriter
 
-from modeldiagrams.watching.file.histogram import INFINITE, bin_edges
+from modeldiagrams.watching.file.histogram import INFINITE, list_edges
 
 if TYPE_CHECKING:
     import os
@@ -52,7 +52,7 @@ def _raw(row: Row, counts: dict[int, int]) -> dict[str, Any]:
     limits: list[float] = []
     sizes: list[int] = []
     for index, n in counts.items():
-        low, high = bin_edges(index, row.histogram.per_octave)
+        low, high = list_edges(index, row.histogram.per_octave)
         if not limits or limits[-1] < low:
             limits.append(low)
             sizes.append(0)

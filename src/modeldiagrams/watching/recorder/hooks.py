@@ -11,8 +11,8 @@ import torch
 
 from modeldiagrams.watching.file.records import Key
 from modeldiagrams.watching.recorder.listening import Listener
-from modeldiagrams.watching.recorder.names import named_inputs, named_outputs
-from modeldiagrams.watching.recorder.tensor_sources import Origin, find_sources, origin_of
+from modeldiagrams.watching.recorder.names import name_inputs, name_outputs
+from modeldiagrams.watching.recorder.tensor_sources import Origin, find_origin, find_sources
 from modeldiagrams.watching.recorder.units import find_unit_dimension
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Hooks(Listener):
         calls, rows = current
         call = calls.enter(module, path)
         if "inputs" in self.step.log and call.id is not None:
-            for name, tensor in named_inputs(module, args, kwargs):
+            for name, tensor in name_inputs(module, args, kwargs):
                 rows.add_once(Key(call.id, "input", name), tensor)
 
     def on_trace(self) -> None:
@@ -116,7 +116,7 @@ class Hooks(Listener):
         if current is None or call is None or result is None:  # it raised
             return
         rows = current[1]
-        for name, tensor in named_outputs(result):
+        for name, tensor in name_outputs(result):
             if "activations" in self.step.log and call.id is not None:
                 rows.add_once(Key(call.id, "activation", name), tensor, find_unit_dimension(tensor, module))
             if tensor.requires_grad and torch.is_grad_enabled():
@@ -131,7 +131,7 @@ class Hooks(Listener):
         places = [(call, name)]
         self._gradients[id(tensor)] = (weakref.ref(tensor), version, places)
         self.edges += [(source, places) for source in find_sources(tensor, self._made)]
-        self._made[origin_of(tensor)] = places
+        self._made[find_origin(tensor)] = places
         handle = tensor.register_hook(_GradientHook(self.step, places, rows))  # type: ignore[no-untyped-call]
         self._handles.append(handle)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Key
 
-__all__ = ["Measurement", "Scope", "as_float32", "measure", "take_sample", "values_of"]
+__all__ = ["Measurement", "Scope", "as_float32", "get_values", "measure", "take_sample"]
 
 Scope: TypeAlias = str
 """``data``: each rank has its own values. ``copy``: all ranks have the same. ``shard``: each has a part."""
@@ -44,7 +44,7 @@ class Measurement:
         self.weight_norm: Number | None = None
 
 
-def values_of(tensor: Tensor) -> Tensor | None:
+def get_values(tensor: Tensor) -> Tensor | None:
     """Return the values of a tensor to measure: its local part, detached; None if it can't be measured."""
     if not tensor.is_floating_point() or tensor.is_nested or tensor.is_quantized or tensor.device.type == "meta":
         return None
@@ -67,7 +67,7 @@ def _to_plain(tensor: Any) -> Tensor:
 
 
 def measure(key: Key, tensor: Tensor, sample: Tensor, scope: Scope, unit_dim: int | None) -> Measurement:
-    """Measure the values that `values_of` returned."""
+    """Measure the values that `get_values` returned."""
     row = Measurement(key, sample, tensor.numel(), scope)
     values = _flatten(tensor)
     work = torch.float32 if tensor.dtype in _HALF else None

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Names", "named_inputs", "named_outputs", "unwrap"]
+__all__ = ["Names", "name_inputs", "name_outputs", "unwrap"]
 
 _WRAPPING = frozenset({"_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module"})
 """Attributes that hold the wrapped module; names in the graph omit them."""
@@ -65,24 +65,24 @@ class Names:
             self._add(child, path if _is_wrapping(module, name) else f"{path}.{name}" if path else name)
 
 
-def named_inputs(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Tensor]]:
+def name_inputs(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Tensor]]:
     """Yield the tensors among the arguments of a call, named as in the graph."""
-    names = _positional_names(type(module))
+    names = _list_positional(type(module))
     for i, value in enumerate(args):
-        yield from _tensors(value, names[i] if i < len(names) else f"[{i}]")
+        yield from _find_tensors(value, names[i] if i < len(names) else f"[{i}]")
     for name, value in kwargs.items():
-        yield from _tensors(value, name)
+        yield from _find_tensors(value, name)
 
 
-def named_outputs(value: Any) -> Iterator[tuple[str, Tensor]]:
+def name_outputs(value: Any) -> Iterator[tuple[str, Tensor]]:
     """Yield the tensors that a module returned; a single one is named ``output``."""
     if isinstance(value, Tensor):
         yield "output", value
     else:
-        yield from _tensors(value, "")
+        yield from _find_tensors(value, "")
 
 
-def _positional_names(class_: type[nn.Module]) -> list[str]:
+def _list_positional(class_: type[nn.Module]) -> list[str]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
         parameters = list(inspect.signature(class_.forward).parameters.values())[1:]
@@ -91,16 +91,16 @@ def _positional_names(class_: type[nn.Module]) -> list[str]:
     return [parameter.name for parameter in parameters if parameter.kind in kinds]
 
 
-def _tensors(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Tensor]]:
+def _find_tensors(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Tensor]]:
     if isinstance(value, Tensor):
         yield path, value
     elif depth < _MAX_DEPTH:
-        for name, item in _items(value):
+        for name, item in _list_items(value):
             joined = f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}"
-            yield from _tensors(item, joined, depth + 1)
+            yield from _find_tensors(item, joined, depth + 1)
 
 
-def _items(value: Any) -> Iterator[tuple[str, Any]]:
+def _list_items(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         yield from ((str(key), item) for key, item in value.items())
     elif isinstance(value, tuple | list):

@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from modeldiagrams.watching.file.records import Key
 from modeldiagrams.watching.recorder.hooks import HookedStep, report_errors
-from modeldiagrams.watching.recorder.measurement import measure, take_sample, values_of
-from modeldiagrams.watching.recorder.rows import scope_of
+from modeldiagrams.watching.recorder.measurement import get_values, measure, take_sample
+from modeldiagrams.watching.recorder.rows import find_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,12 +23,12 @@ if TYPE_CHECKING:
     from modeldiagrams.watching.recorder.names import Names
     from modeldiagrams.watching.recorder.rows import Rows
 
-__all__ = ["Parameters", "parameters_of"]
+__all__ = ["Parameters", "list_parameters"]
 
 _MATRIX = 2
 
 
-def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[nn.Parameter]:
+def list_parameters(optimizer: torch.optim.Optimizer) -> Iterator[nn.Parameter]:
     """Yield all parameters of an optimizer."""
     for group in optimizer.param_groups:
         yield from group["params"]
@@ -69,7 +66,7 @@ class Parameters:
             model: The watched model.
             optimizers: All that ever made a step. If one did so in this step, parameters of the others are left out.
         """
-        waiting = {id(p) for each in optimizers for p in parameters_of(each)} if self.were_updated else set()
+        waiting = {id(p) for each in optimizers for p in list_parameters(each)} if self.were_updated else set()
         left = [p for p in model.parameters() if id(p) not in self._measured | waiting]
         self._measure(left, scaled=False)
 
@@ -81,7 +78,7 @@ class Parameters:
     @report_errors
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         # fused optimizers unscale gradients themselves, so these are still scaled
-        self._measure(parameters_of(optimizer), scaled=getattr(optimizer, "grad_scale", None) is not None)
+        self._measure(list_parameters(optimizer), scaled=getattr(optimizer, "grad_scale", None) is not None)
 
     def _measure(self, parameters: Iterable[nn.Parameter], *, scaled: bool) -> None:
         for path, name, parameter in self._own(parameters):
@@ -92,7 +89,7 @@ class Parameters:
                 row = self._rows.add(Key(path, "parameter", name), parameter, scope="copy")
                 if row is not None and "updates" in self._log and parameter.dtype != torch.float64:
                     self._before[id(parameter)] = row.sample
-            values = values_of(parameter)
+            values = get_values(parameter)
             if "updates" in self._log and id(parameter) not in self._before and values is not None:
                 self._before[id(parameter)] = self._exact(values)
             if "gradients" in self._log and parameter.grad is not None and parameter.requires_grad:
@@ -109,14 +106,14 @@ class Parameters:
         found_inf = getattr(optimizer, "found_inf", None)
         if found_inf is not None:
             self.found_inf.append(found_inf.clone())
-        for path, name, parameter in self._own(parameters_of(optimizer)):
+        for path, name, parameter in self._own(list_parameters(optimizer)):
             self.were_updated = True
-            before, values = self._before.pop(id(parameter), None), values_of(parameter)
+            before, values = self._before.pop(id(parameter), None), get_values(parameter)
             if before is None or values is None or not parameter.requires_grad:  # intentionally frozen
                 continue
             change = self._exact(values) - before
             sample = change.to(torch.float32)
-            row = measure(Key(path, "update", name), change, sample, scope_of(parameter, "copy"), None)
+            row = measure(Key(path, "update", name), change, sample, find_scope(parameter, "copy"), None)
             if parameter.dim() >= _MATRIX:  # biases begin at zero, so their ratio says nothing
                 norm = torch.linalg.vector_norm(before)
                 row.weight_norm = norm.item() if norm.device.type == "cpu" else norm

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from modeldiagrams.watching.recorder.measurement import Measurement, measure, take_sample, values_of
+from modeldiagrams.watching.recorder.measurement import Measurement, get_values, measure, take_sample
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -32,7 +32,7 @@ class Rows:
 
     def add_once(self, key: Key, tensor: Tensor, unit_dim: int | None = None) -> None:
         """Measure a tensor, but only once while it is unchanged, however many modules it passes through."""
-        version = _version(tensor)
+        version = _get_version(tensor)
         seen = self._seen.get(id(tensor))
         if seen is not None and seen[0]() is tensor and seen[1] == version:
             seen[2].keys.append(key)
@@ -46,10 +46,10 @@ class Rows:
         self, key: Key, tensor: Tensor, *, scope: Scope = "data", unit_dim: int | None = None, scaled: bool = False
     ) -> Measurement | None:
         """Measure a tensor; None if it can't be."""
-        values = values_of(tensor)
+        values = get_values(tensor)
         if values is None:
             return None
-        scope = scope_of(tensor, scope)
+        scope = find_scope(tensor, scope)
         row = measure(key, values, take_sample(values, self.sample, self.turn), scope, unit_dim)
         row.scaled = scaled
         self.measured.append(row)
@@ -60,7 +60,7 @@ class Rows:
         self._seen.clear()
 
 
-def scope_of(tensor: Tensor | nn.Parameter, otherwise: Scope) -> Scope:
+def find_scope(tensor: Tensor | nn.Parameter, otherwise: Scope) -> Scope:
     """Return the scope of a tensor, by its placements if it is distributed."""
     placements = getattr(tensor, "placements", None)
     if placements is None:
@@ -68,7 +68,7 @@ def scope_of(tensor: Tensor | nn.Parameter, otherwise: Scope) -> Scope:
     return "shard" if any(placement.is_shard() for placement in placements) else "copy"
 
 
-def _version(tensor: Tensor) -> int:
+def _get_version(tensor: Tensor) -> int:
     try:
         return tensor._version  # noqa: SLF001
     except RuntimeError:  # tensors made in inference mode have no version

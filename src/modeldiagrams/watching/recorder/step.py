@@ -132,7 +132,7 @@ class RecordedStep:
 
     def edges(self) -> list[tuple[Key, Key]]:
         """Return pairs of outputs with gradients; the second was computed from the first."""
-        keys = ([_key_of(places) for places in edge] for edge in self._hooks.edges)
+        keys = ([_make_key(places) for places in edge] for edge in self._hooks.edges)
         return [(one, other) for one, other in keys if one is not None and other is not None]
 
     def unseen(self) -> list[str]:
@@ -153,7 +153,7 @@ class RecordedStep:
         return self._rows[phase]
 
 
-def _key_of(places: Sequence[tuple[RunningCall, str]]) -> Key | None:
+def _make_key(places: Sequence[tuple[RunningCall, str]]) -> Key | None:
     """Return the key of a tensor's gradient by the first call that returned it, as in rows."""
     return next((Key(call.id, "gradient", name) for call, name in places if call.id is not None), None)
 

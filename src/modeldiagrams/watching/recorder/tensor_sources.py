@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["Origin", "find_sources", "origin_of"]
+__all__ = ["Origin", "find_origin", "find_sources"]
 
 _Output = TypeVar("_Output")
 Origin: TypeAlias = "tuple[int, int]"
@@ -20,7 +20,7 @@ _CHECKPOINT = "CheckpointFunctionBackward"
 """Reentrant checkpointing: the modules inside lie between its inputs and outputs, so the search stops here."""
 
 
-def origin_of(tensor: Tensor) -> Origin:
+def find_origin(tensor: Tensor) -> Origin:
     """Return the op that made a tensor, and the index of the result."""
     op: Any = tensor.grad_fn
     return (-1 if op is None else op._sequence_nr(), tensor.output_nr)  # noqa: SLF001

@@ -21,8 +21,8 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from modeldiagrams.watching.recorder.listening import Listener
-from modeldiagrams.watching.recorder.names import Names, named_inputs, named_outputs
-from modeldiagrams.watching.recorder.parameters import parameters_of
+from modeldiagrams.watching.recorder.names import Names, name_inputs, name_outputs
+from modeldiagrams.watching.recorder.parameters import list_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,7 +146,7 @@ class _RepeatedPass(Listener):
         self.order: list[str] = []
 
     def run(self, model: nn.Module, args: Any, kwargs: Any) -> None:
-        for name, tensor in named_inputs(model, args, kwargs):
+        for name, tensor in name_inputs(model, args, kwargs):
             if not _is_finite(tensor):
                 self.found = ("", "input", name, f"the input {name} is not finite")
                 return
@@ -163,7 +163,7 @@ class _RepeatedPass(Listener):
         """Check the outputs of the call."""
         call = self._running.pop()
         self.order.append(self._names.path(module) or "")
-        for name, tensor in named_outputs(result):
+        for name, tensor in name_outputs(result):
             if self.found is None and not _is_finite(tensor):
                 self.found = (call, "activation", name, f"the output of {call or 'the model'} is not finite")
 
@@ -207,7 +207,7 @@ def _random_state_restored() -> Iterator[None]:
 
 def _pick_gradients(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:
     """Yield a few small gradients from all over the model; if there are none, one large gradient."""
-    gradients = [p.grad for p in parameters_of(optimizer) if p.grad is not None and id(p) in own]
+    gradients = [p.grad for p in list_parameters(optimizer) if p.grad is not None and id(p) in own]
     plain = [g for g in gradients if g.layout is torch.strided and type(g) is Tensor and g.device.type == "cpu"]
     small = [gradient for gradient in plain if gradient.numel() <= _SMALL] or plain[:1]
     yield from small[:: -(-len(small) // _FEW) or 1]

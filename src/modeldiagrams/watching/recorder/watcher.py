@@ -216,11 +216,11 @@ class Watcher:
             notes.append("Compiled code runs without hooks: recorded steps ran without the compiler.")
         if is_distributed():
             notes.append("Gradients of activations are those of each process's own mean loss.")
-        modules = {path: _class_name(module) for path, module in Names(self._model).modules.items() if path}
+        modules = {path: _get_class_name(module) for path, module in Names(self._model).modules.items() if path}
         log = tuple(sorted(self._settings.log))
         return Run(
             step=self.n,
-            model=_class_name(self._model),
+            model=_get_class_name(self._model),
             every=self._every,
             log=log,
             modules=modules,
@@ -275,6 +275,6 @@ def _is_compiled(model: nn.Module) -> bool:
     return any(hasattr(m, "_orig_mod") or getattr(m, "_compiled_call_impl", None) for m in model.modules())
 
 
-def _class_name(module: nn.Module) -> str:
+def _get_class_name(module: nn.Module) -> str:
     class_ = type(module)
     return f"{class_.__module__}.{class_.__qualname__}"

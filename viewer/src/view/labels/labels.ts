@@ -1,5 +1,6 @@
 /** The text on nodes and wires: names, details, tensor shapes and numbers. */
 
+import { boundsOf, UPPER_BOUNDS } from "../../graph/bounds.js";
 import {
   childrenOf,
   type GraphIndex,
@@ -208,9 +209,6 @@ function pathAround(index: GraphIndex, id: string): string {
 /** Dtypes that labels omit. */
 const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
-/** Assumptions that give the largest possible size. */
-const UPPER_BOUNDS = new Set(["every element", "all different"]);
-
 /** A wire with its label in the earlier of two graphs if that differs. */
 export function withFormer(index: GraphIndex, wire: Wire): Wire {
   const spec = index.graph.formerTensors?.get(wire.tensor);
@@ -222,10 +220,16 @@ export const tensorLabel = memoInObject((index: GraphIndex, tensor: string) =>
   labelOf(index, tensor, index.graph.tensors.get(tensor)),
 );
 
+/** Of a size that was assumed, or depends on such. */
+function signOf(index: GraphIndex, tensor: string): string {
+  const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");
+  if (assumed !== undefined) return UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
+  const { tensors, sign } = boundsOf(index);
+  return tensors.has(tensor) ? sign : "";
+}
+
 function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined): string {
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
-  const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");
-  const sign = assumed === undefined || shape === "" ? "" : UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
-  return `${sign}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
+  return `${shape === "" ? "" : signOf(index, tensor)}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }

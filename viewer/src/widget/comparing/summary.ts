@@ -23,7 +23,7 @@ export function changeSign({ places }: Change): string {
 export function headLines({ before, after, reservations, same, same_computation, inventory }: Difference): string[] {
   return [
     fill(words.parametersOf, numbers(before.parameters, after.parameters, formatCount)),
-    fill(words.flopsOf, numbers(before.flops, after.flops, formatFlops)),
+    fill(words.flopsOf, numbers(before.flops, after.flops, formatFlops, [before.flops_sign, after.flops_sign])),
     ...reservations.map((reason) => fill(words.reservation, reason)),
     ...(same_computation && !same ? [words.computedAlike] : []),
     ...(inventory === null ? [] : [words.architectures]),
@@ -35,10 +35,16 @@ export function checkpointLine({ checkpoints }: Difference): string {
   return fill(words.checkpoints, checkpoints.verdict.replaceAll("-", " "));
 }
 
-function numbers(before: number | null, after: number | null, written: (count: number) => string): string {
+function numbers(
+  before: number | null,
+  after: number | null,
+  format: (count: number) => string,
+  signs: (string | undefined)[] = [],
+): string {
   if (before === null || after === null) return words.uncounted;
-  if (before === after) return fill(words.asBefore, written(before));
+  const [one, other] = [before, after].map((count, i) => `${signs[i] ? `${signs[i]} ` : ""}${format(count)}`);
+  if (before === after && one === other) return fill(words.asBefore, one ?? "");
   const share = ((after - before) / before) * 100;
   const change = before === 0 ? "" : ` (${share < 0 ? "" : "+"}${share.toFixed(1)}%)`;
-  return `${written(before)} → ${written(after)}${change}`;
+  return `${one} → ${other}${change}`;
 }

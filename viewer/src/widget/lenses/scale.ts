@@ -25,9 +25,11 @@ export interface CostReading {
 export class LensScale {
   readonly lens: CostLens;
   readonly #whole: number;
+  readonly #sign: string;
 
   constructor(lens: CostLens, whole: Cost) {
     this.lens = lens;
+    this.#sign = signOf(whole, lens);
     this.#whole = amountOf(whole, lens) ?? 0;
   }
 
@@ -38,7 +40,7 @@ export class LensScale {
   read(cost: Cost): CostReading {
     const value = amountOf(cost, this.lens);
     if (value === undefined) return { amount: "–", share: "", length: undefined, step: 0 };
-    const amount = written(value, this.lens);
+    const amount = signOf(cost, this.lens) + written(value, this.lens);
     if (!this.isShare) return { amount, share: "", length: logarithmic(value), step: stepOf(INTENSITIES, value) };
     const share = this.#whole === 0 ? 0 : value / this.#whole;
     return { amount, share: percent(share), length: Math.min(1, share), step: stepOf(SHARES, share) };
@@ -52,8 +54,14 @@ export class LensScale {
   }
 
   get title(): string {
-    return fill(words.lensOf, strings[this.lens], written(this.#whole, this.lens));
+    return fill(words.lensOf, strings[this.lens], this.#sign + written(this.#whole, this.lens));
   }
+}
+
+/** Before an amount that depends on assumed sizes; a ratio of two is no bound. */
+export function signOf({ signs }: Cost, lens: CostLens): string {
+  if (lens === "intensity") return signs.flops || signs.memory ? "≈ " : "";
+  return lens === "flops" || lens === "memory" ? (signs[lens] ?? "") : "";
 }
 
 function stepOf(bounds: readonly number[], value: number): number {

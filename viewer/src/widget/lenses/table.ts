@@ -4,7 +4,7 @@ import { fill, strings } from "../../shared/strings.js";
 import { box, button, download, make, onResize } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 import { asCsv, type Column, type CostRow, columnsOf, type RowOrder, shortened, sorted } from "./cost_rows.js";
-import { type LensScale, written } from "./scale.js";
+import { type LensScale, signOf, written } from "./scale.js";
 
 /** The costs of the boxes of a picture as a table, beside or below the picture. */
 
@@ -146,7 +146,7 @@ export class CostTable {
   #cell({ times, cost }: CostRow, column: Column): HTMLElement {
     if (column === "times" || column === "name") return make("td", "", times > 1 ? `×${times}` : "");
     const value = amountOf(cost, column);
-    const text = value === undefined ? "–" : written(value, column);
+    const text = value === undefined ? "–" : signOf(cost, column) + written(value, column);
     if (column !== this.#scale?.lens) return make("td", "", text);
     const { share } = this.#scale.read(cost);
     return make("td", "mg-chosen", share === "" ? text : `${text} · ${share}`);

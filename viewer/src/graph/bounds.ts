@@ -1,0 +1,42 @@
+/** Which sizes and costs depend on values that the pass assumed, as `src/modeldiagrams/ir/bounds.py` finds them. */
+import { memoByObject } from "../shared/memo.js";
+import { type GraphData, type GraphIndex, ROOT } from "./graph.js";
+
+/** Assumptions that give the largest possible size. */
+export const UPPER_BOUNDS: ReadonlySet<unknown> = new Set(["every element", "all different"]);
+
+export interface Bounds {
+  /** `≤ ` if all of it is an upper bound, else `≈ `. */
+  sign: string;
+  tensors: ReadonlySet<string>;
+  /** Ids of nodes and function calls; `ROOT` is the model. */
+  flops: ReadonlySet<string>;
+  memory: ReadonlySet<string>;
+}
+
+/** `≤` if all assumed sizes are the largest possible ones, else `≈`. */
+export function signOf({ guesses = [] }: GraphData["status"]): string {
+  const sizes = guesses.map(({ value }) => value).filter((value) => typeof value !== "boolean");
+  return sizes.every((size) => UPPER_BOUNDS.has(size)) ? "≤" : "≈";
+}
+
+export const boundsOf = memoByObject((index: GraphIndex): Bounds => {
+  const { status } = index.graph;
+  const { assumed_tensors = [], assumed_flops = [] } = status;
+  const tensors = new Set(assumed_tensors);
+  const memory = new Set<string>();
+  for (const tensor of tensors) {
+    let id = index.producer.get(tensor);
+    if (id === undefined || index.nodes.get(id)?.kind !== "op") continue;
+    while (id !== undefined && !memory.has(id)) {
+      memory.add(id);
+      id = index.parent.get(id);
+    }
+  }
+  return {
+    sign: `${signOf(status)} `,
+    tensors,
+    flops: new Set(assumed_flops.length > 0 ? [...assumed_flops, ROOT] : []),
+    memory,
+  };
+});
