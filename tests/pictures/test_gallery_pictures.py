@@ -8,10 +8,10 @@ import pytest
 
 from pictures.validated import VITEST, check_pictures
 
-SOME = ("unet", "searched", "mixtral")
-"""Skips, cells and layers of one kind; the zoo has all, and the viewer's own tests have rows, loops and towers."""
+SOME = ("unet", "searched")
+"""Skips and cells; the zoo has all, and the viewer's own tests have rows, loops and towers."""
 
-LOOPED = ("diffusion", "machine")
+LOOPED = ("machine",)
 
 
 @pytest.mark.skipif(not VITEST.is_file(), reason="the viewer's tools are not installed: `make test` does it")
