@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -47,6 +48,30 @@ def test_an_unwritable_call_is_explained_with_alternatives(recorded):
     assert "nets.Hidden" not in recorded[1].printed  # nothing names it
 
 
+def test_calls_of_tests_that_did_not_run_are_kept(project):
+    """Those left out by `-k`, also from another folder, and those of a file that can't be imported."""
+    for words, folder in ((["-k", "block"], "."), ([], "docs")):
+        tests = os.path.relpath(project / "tests", project / folder)
+        command = [
+            "-m",
+            "modeldiagrams",
+            "record",
+            "--docs",
+            str(project / "docs"),
+            "--",
+            sys.executable,
+            "-m",
+            "pytest",
+        ]
+        subprocess.run(
+            [sys.executable, *command, "-q", *words, "--deselect", "none", tests],
+            cwd=project / folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(project), *sys.path])},
+            check=False,
+        )
+        assert (project / "docs" / "model-calls.yaml").read_text().count("seen:") == CALLS.count("seen:")
+
+
 def test_several_processes_give_the_same_bytes(project):
     file = project / "docs" / "model-calls.yaml"
     file.unlink()
@@ -65,10 +90,10 @@ def test_an_example_comes_before_tests_and_what_did_not_run_is_kept(project):
 
 def test_calls_are_kept_until_newer_ones_are_known():
     example, first, second = (RecordedCall(seen=seen) for seen in ("demo.py", "tests/a.py::x", "tests/b.py::x"))
-    assert merge({"a": example}, {"a": first, "b": first}, {"tests/a.py"}) == {"a": example, "b": first}
+    assert merge({"a": example}, {"a": first, "b": first}, {first.seen}) == {"a": example, "b": first}
     assert merge({"a": first}, {"a": example}, {"demo.py"}) == {"a": example}
     assert merge({"a": first}, {"a": second}, {"tests/b.py"}) == {"a": first}
-    assert merge({"a": first}, {}, {"tests/a.py"}) == {}
+    assert merge({"a": first}, {}, {first.seen}) == {}
 
 
 def test_a_snapshot_is_the_graph_of_the_recorded_call(project):

@@ -16,7 +16,7 @@ from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import STALE
 from modeldiagrams.options.call import Call, RecordedCall
 from modeldiagrams.options.options import Options
-from modeldiagrams.record.calls import calls_file, read_calls, with_recorded, write_calls
+from modeldiagrams.record.calls import calls_file, read_calls, recorded_graph, with_recorded, write_calls
 from modeldiagrams.resolve import graph_of, resolve
 from record.conftest import PROJECT, run
 
@@ -87,6 +87,21 @@ def test_only_the_models_own_call_changes_the_cache_key(calls, tmp_path):
     assert key("a.B", a__B=RECORDED) == key("a.B", a__B=RECORDED, a__C=RECORDED)
     assert key("a.B", a__B=RECORDED) != key("a.B", a__B=changed)
     assert key("a.B", a__B=RECORDED) != key("a.B")
+
+
+def test_a_recorded_graph_is_of_the_class_itself_without_options(tmp_path):
+    recorded = {"acme.nets.Net": RecordedCall(seen="tests/a.py::x", graph="model-calls/acme.nets.Net.json")}
+    graphs = [
+        recorded_graph(Call(model=name, recorded=recorded, **options), tmp_path / "model-calls.yaml")
+        for name, options in (
+            ("acme.nets.Net", {}),
+            ("acme.Net", {}),
+            ("torch.nn.Net", {}),
+            ("acme.nets.Net", {"kwargs": {"depth": 7}}),
+            ("acme.nets.Net", {"training": True}),
+        )
+    ]
+    assert [graph is not None for graph in graphs] == [True, True, False, False, False]
 
 
 def test_a_broken_file_is_explained(tmp_path):

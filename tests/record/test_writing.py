@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.options.reading import read_yaml, yaml_line
-from modeldiagrams.record.writing import NotWritableError, note_arguments, write_call
+from modeldiagrams.record.writing import NotWritableError, _input, _value, note_arguments, write_call
 from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.resolve.values.option_values import make_option_value
 
@@ -79,6 +79,13 @@ def test_argument(value, option):
         assert (made.func, made.keywords) == (value.func, value.keywords)
     else:
         assert made == value
+
+
+def test_dicts_that_yaml_or_inputs_would_read_differently_are_refused():
+    with pytest.raises(NotWritableError, match="keys that are equal as text"):
+        _value({1: 2, "1": 3})
+    with pytest.raises(NotWritableError, match="the key `shape`"):
+        _input({"image": torch.zeros(1), "shape": (4, 4)})
 
 
 def test_modules_are_written_as_they_were_constructed():

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from modeldiagrams.engine.loaded import read_graph_file
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.serialize import deserialize
-from modeldiagrams.record.calls import calls_file, with_recorded
+from modeldiagrams.record.calls import calls_file, recorded_graph, with_recorded
 from modeldiagrams.worker import Mode, Refused, Worker
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     mode = (options.call.mode or mode) if mode == "auto" else mode
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
+    file = calls_file(Path.cwd())
+    call = with_recorded(options.call, file)
+    if graph := recorded_graph(call, file):
+        known = read_graph_file(graph, f"{file.parent.name}/{graph.name}")
+        return known.problem if isinstance(known, Refused) else TracedModel(options, known.graph, (), known.sources)
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
-        answer = worker.trace(_complete(options), folders, mode)
+        answer = worker.trace(msgspec.structs.replace(options, call=call), folders, mode)
     if isinstance(answer, Refused):
         return answer.problem
     return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
-
-
-def _complete(options: Options) -> Options:
-    """Complete options with the model's recorded call in the current project."""
-    return msgspec.structs.replace(options, call=with_recorded(options.call, calls_file(Path.cwd())))

@@ -112,6 +112,8 @@ class Tracing:
         """Trace models that are not cached, one per core at a time, so that `graph` finds them."""
         uncached: dict[str, Options] = {}
         for options in map(self._completed, wanted):
+            if self._calls and recorded_graph(options.call, self._calls):
+                continue
             key, failure_key = self._keys(options)
             if failure_key not in uncached and not (self._cache and self._cache.has_graph(key)):
                 uncached[failure_key] = options

@@ -28,7 +28,7 @@ def run_script(words: list[str]) -> None:
             else:
                 runpy.run_path(script, run_name="__main__")
     finally:
-        recorder.part({script}).leave(settings)
+        recorder.part({script}, str(Path.cwd())).leave(settings)
 
 
 run_script(sys.argv[1:])

@@ -91,14 +91,20 @@ def with_recorded(call: Call, file: Path) -> Call:
 
 
 def recorded_graph(call: Call, file: Path) -> Path | None:
-    """The graph file of a call that was traced where it was seen; None for another call.
+    """The graph file of a call that was traced where it was seen; None if the author asks for another one.
 
     Args:
         call: As `with_recorded` returns it.
         file: The file of recorded calls.
     """
+    chosen = (call.args, call.kwargs, call.config, call.inputs, call.inputs_from, call.mode)
+    if any(value is not None for value in chosen) or call.training or call.measure_time:
+        return None
+    name = call.model.replace(":", ".")
+    package = f"{name.rpartition('.')[0]}."
     recorded = call.recorded or {}
-    found = recorded.get(call.model) or (next(iter(recorded.values())) if len(recorded) == 1 else None)
+    exported = [found for class_, found in recorded.items() if class_.startswith(package)]
+    found = recorded.get(name) or (exported[0] if len(exported) == 1 else None)
     return file.parent / found.graph if found and found.graph else None
 
 

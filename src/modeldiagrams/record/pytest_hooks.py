@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from modeldiagrams.record.recorder import Recorder
+from modeldiagrams.record.recorder import Recorder, seed_random
 from modeldiagrams.record.run import current_run, end_run, start_run
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ class RecordingHooks:
         is_controller = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
         self._recorder = None if is_controller else Recorder(self._settings)
         self._numbers: dict[str, int] = {}
+        self._ran: set[str] = set()
+        self._root = str(config.rootpath)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Number the tests in their order."""
@@ -37,12 +39,28 @@ class RecordingHooks:
         """Record one test, with its fixtures."""
         running = self._recorder and self._recorder.running(item.nodeid, self._numbers.get(item.nodeid, 0))
         with running or contextlib.nullcontext():
-            return (yield)
+            result = yield
+        self._ran.add(item.nodeid)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, object, object]:
+        """Make what modules create while they are imported the same in every run."""
+        if self._recorder:
+            seed_random(collector.nodeid)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        """Make shared fixtures the same, whichever test needs them first."""
+        if self._recorder and fixturedef.scope != "function":
+            seed_random(f"{fixturedef.baseid}::{fixturedef.argname}")
+        return (yield)
 
     def pytest_sessionfinish(self) -> None:
         """Leave what was seen."""
         if self._recorder:
-            self._recorder.part({name.partition("::")[0] for name in self._numbers}).leave(self._settings)
+            self._recorder.part(self._ran, self._root).leave(self._settings)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the file, unless the command does that which runs pytest."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.record.run import RunSettings
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "seed_random"]
 
 _MOST_LOOKED_AT = 8
 """Calls of one class in one test: a layer may be called thousands of times."""
@@ -46,10 +46,10 @@ class _Watched:
         self._class = class_
         self._own = vars(class_).get("__call__")
 
-    def hook(self, test: int) -> None:
+    def hook(self, test: int, rank: int) -> None:
         """Let calls in this test come here, if one of them may be the best."""
         self.looked_at, best = 0, self.best
-        if best is None or best.problem or best.key[:2] != (0, False) or best.key[2] > test:
+        if best is None or best.problem or (best.call.rank, *best.key[:3]) > (rank, 0, False, test):
             self._class.__call__ = self.method  # type: ignore[method-assign]
 
     def unhook(self) -> None:
@@ -74,6 +74,7 @@ class Recorder:
         self._place = ""
         """The test or script that runs; empty outside of tests."""
         self._test = 0
+        self._rank = 0
         self._watched: dict[type, _Watched | None] = {}
         """None for a class that is not recorded."""
         self._undecided: set[type] = set()
@@ -91,23 +92,23 @@ class Recorder:
         for class_ in self._undecided:
             self._decide(class_)
         self._undecided.clear()
-        self._place, self._test = place, number
+        self._place, self._test, self._rank = place, number, RecordedCall(seen=place).rank
         for watched in filter(None, self._watched.values()):
-            watched.hook(number)
-        _seed(place)
+            watched.hook(number, self._rank)
+        seed_random(place)
         try:
             yield
         finally:
             self._place = ""
 
-    def part(self, files: set[str]) -> Part:
-        """What this process saw when it ran the tests, or the script, in some files."""
+    def part(self, ran: set[str], root: str) -> Part:
+        """What this process saw when it ran these tests, or a script, below a folder."""
         seen = {}
         for class_, watched in self._watched.items():
             with contextlib.suppress(NotWritableError):  # a class of a test, or inside of a function
                 if watched and watched.best:
                     seen[class_path(class_)] = watched.best
-        return Part(sorted(files), seen)
+        return Part(sorted(ran), seen, root)
 
     def _constructor(self) -> Callable[..., Any]:
         make = object.__new__
@@ -132,7 +133,7 @@ class Recorder:
             watched = self._watched[class_] = _Watched(class_) if self._is_wanted(class_) else None
         if watched:
             watched.method = self._method(class_, watched)
-            watched.hook(self._test)
+            watched.hook(self._test, self._rank)
 
     def _method(self, class_: type, watched: _Watched) -> Callable[..., Any]:
         is_compiling = torch.compiler.is_compiling
@@ -158,7 +159,7 @@ class Recorder:
         """A call as it can be kept; None if it is no better than what is known."""
         key, place = (_depth(), bool(module.training), self._test, watched.looked_at), self._place
         best = watched.best
-        if best and not best.problem and best.key <= key:
+        if best and not best.problem and (best.call.rank, *best.key) <= (self._rank, *key):
             return None
         with self._paused():
             try:
@@ -166,7 +167,7 @@ class Recorder:
             except Exception as error:  # noqa: BLE001  (values of any class are asked about themselves)
                 is_known = isinstance(error, NotWritableError)
                 problem = str(error) if is_known else f"it can't be read: {type(error).__name__}: {error}"
-            is_better = best is None or (bool(best.problem) and key < best.key)
+            is_better = best is None or (bool(best.problem) and (self._rank, *key) < (best.call.rank, *best.key))
             graph = _traced(module, args, kwargs) if self._snapshot and is_better else ""
         return SeenCall(key, RecordedCall(seen=place), problem, graph)
 
@@ -189,7 +190,7 @@ def _depth() -> int:
     return depth
 
 
-def _seed(place: str) -> None:
+def seed_random(place: str) -> None:
     """The same random numbers in every run, because the range of inputs is recorded."""
     seed = zlib.crc32(place.encode())
     random.seed(seed)
@@ -203,5 +204,8 @@ def _traced(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     from modeldiagrams.ir.serialize import serialize  # noqa: PLC0415
     from modeldiagrams.tracer import trace  # noqa: PLC0415  (slow to import)
 
-    graph = trace(module, args, kwargs)
-    return "" if graph.status.error else serialize(graph).decode()
+    try:
+        graph = trace(module, args, kwargs)
+        return "" if graph.status.error else serialize(graph).decode()
+    except Exception:  # noqa: BLE001  (the test of the project must not fail because of it)
+        return ""

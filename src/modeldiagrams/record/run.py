@@ -7,6 +7,7 @@ a part in a folder; the parts are joined in the end, so it makes no difference h
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -72,10 +73,12 @@ class SeenCall(msgspec.Struct, frozen=True):
 class Part(msgspec.Struct):
     """What one process saw."""
 
-    files: list[str]
-    """With the tests, or the script, that ran."""
+    ran: list[str]
+    """Tests, or the script, that ran."""
     seen: dict[str, SeenCall]
     """Class → its best call."""
+    root: str
+    """The folder to which their paths are relative."""
 
     def leave(self, settings: RunSettings) -> None:
         """Write it down for the end of the run."""
@@ -160,15 +163,27 @@ def end_run(settings: RunSettings) -> list[str]:
             graph = f"{_GRAPHS}/{name}.json"
             write_atomically(file.parent / graph, seen.graph.encode())
             best[name] = SeenCall(seen.key, msgspec.structs.replace(seen.call, graph=graph))
-    before = read_calls(file)
-    gone = {call.file for call in before.values() if not Path(call.file).exists()}
+    shutil.rmtree(settings.parts, ignore_errors=True)
+    before, unreadable = _calls_before(file)
+    roots = {part.root for part in parts}
+    gone = {
+        call.seen for call in before.values() if roots and not any(Path(root, call.file).exists() for root in roots)
+    }
     written = {name: seen.call for name, seen in best.items() if not seen.problem}
-    after = merge(before, written, gone.union(*(part.files for part in parts)))
+    after = merge(before, written, gone.union(*(part.ran for part in parts)))
     if after or before:
         write_calls(file, after)
     refused = [(name, seen) for name, seen in sorted(best.items()) if name not in after]
     told = (f"{name} can't be written as {one.call.seen} calls it: {one.problem}. {_WAY_OUT}" for name, one in refused)
-    return [_summary(settings, file, before, after), *told]
+    return [*unreadable, _summary(settings, file, before, after), *told]
+
+
+def _calls_before(file: Path) -> tuple[Mapping[str, RecordedCall], list[str]]:
+    """What the file says, and a line if it can't be read: then it is written anew."""
+    try:
+        return read_calls(file), []
+    except ModelDiagramsError as error:
+        return {}, [f"{file.name} could not be read and is written anew ({error})"]
 
 
 def merge(
@@ -179,9 +194,9 @@ def merge(
     Args:
         kept: What it said before.
         found: The calls of this run.
-        ran: Files with tests or examples that ran, or that are gone: nothing that was seen there is kept.
+        ran: Tests or examples that ran, or whose files are gone: nothing that was seen there is kept.
     """
-    kept = {name: call for name, call in kept.items() if call.file not in ran}
+    kept = {name: call for name, call in kept.items() if call.seen not in ran}
     better = {name: call for name, call in found.items() if name not in kept or call.rank < kept[name].rank}
     return {**kept, **better}
 

@@ -144,7 +144,7 @@ def _arguments_of(module: nn.Module) -> _Arguments:
     return arguments
 
 
-def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
+def _value(value: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  (one for each kind)
     """An entry of the options `args` and `kwargs`."""
     match value:
         case enum.Enum():
@@ -171,6 +171,8 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
         return {"_target_": "builtins.tuple", "_args_": [items]} if isinstance(value, tuple) else items
     if isinstance(value, dict) and all(type(key) in {str, int} for key in value):
         plain = {key: _value(item) for key, item in value.items()}
+        if len({str(key) for key in plain}) < len(plain):
+            raise NotWritableError("a dict with keys that are equal as text")
         return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # a number of NumPy
         return value.item()
@@ -228,6 +230,8 @@ def _input(value: Any) -> Any:
     plain = _value([*value] if isinstance(value, tuple) else value)
     if isinstance(plain, dict) and not isinstance(value, dict):
         raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
+    if "_target_" in repr(plain) or "_object_" in repr(plain):
+        raise NotWritableError("a dict with the key `shape` that holds tensors or objects")
     return {"value": plain}
 
 

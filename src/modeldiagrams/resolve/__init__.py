@@ -6,6 +6,7 @@ arguments that work. Every assumption becomes part of the graph, written as the 
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call
-from modeldiagrams.resolve.code.user_code import loaded_sources, seeded
+from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
@@ -95,6 +96,8 @@ def _as_written_or_recorded(call: Call, device: str | None) -> Target:
             target = replace(target, trace=_checked_pass(target))
         return replace(target, assumptions=(*known.assumptions, *target.assumptions))
     except TargetError as error:
+        if is_external(error) or is_out_of_memory(str(error)):
+            raise  # another call must not take the place of one that may work again
         guessed = _resolved(call, device)
         return replace(guessed, assumptions=(known.not_used(str(error)), *guessed.assumptions))
 
@@ -104,7 +107,8 @@ def _checked_pass(target: Target) -> Trace:
     with seeded():
         trace = record(target)
     if error := trace.graph.status.error:
-        raise InputsError(f"{error.type}: {error.message}")
+        cause = OSError() if issubclass(getattr(builtins, error.type, Exception), OSError) else None
+        raise InputsError(f"{error.type}: {error.message}") from cause
     return trace
 
 

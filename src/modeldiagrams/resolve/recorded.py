@@ -38,7 +38,7 @@ def recorded_options(call: Call) -> RecordedOptions | None:
         call: What the author wrote.
     """
     found = next((recorded for path, recorded in (call.recorded or {}).items() if _is_same(path, call.model)), None)
-    if found is None:
+    if found is None or found.graph:
         return None
     values: dict[str, Any] = {}
     if (call.args, call.kwargs, call.config) == (None, None, None):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["explain_memory", "is_out_of_memory", "limit_process", "log_exits", "measure_data"]
+__all__ = ["explain_memory", "limit_process", "log_exits", "measure_data"]
 
 _GB = 10**9
 _STATM = Path("/proc/self/statm")
 _DATA = 5
 """The column of data pages in /proc/self/statm."""
-_OUT_OF_MEMORY = re.compile(r"\bMemoryError\b|bad_alloc|an(no|')t allocate memory|out of memory", re.IGNORECASE)
 
 
 @contextmanager
@@ -64,11 +62,6 @@ def _limit_data(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)
-
-
-def is_out_of_memory(error: str) -> bool:
-    """Whether the type and message of an error mean that memory ran out."""
-    return bool(_OUT_OF_MEMORY.search(error))
 
 
 def explain_memory(memory: float) -> str:

@@ -17,11 +17,11 @@ from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
-from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_files
+from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import find_dependencies
-from modeldiagrams.worker.limits import explain_memory, is_out_of_memory, limit_process
+from modeldiagrams.worker.limits import explain_memory, limit_process
 from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
 from modeldiagrams.worker.process_state import State, has_changed, process_state
 from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced

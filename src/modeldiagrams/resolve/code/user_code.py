@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import random
+import re
 import sys
 import traceback
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -23,7 +24,18 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import Call
 
-__all__ = ["failure", "is_external", "loaded_files", "loaded_sources", "seeded", "silenced", "user_code"]
+__all__ = [
+    "failure",
+    "is_external",
+    "is_out_of_memory",
+    "loaded_files",
+    "loaded_sources",
+    "seeded",
+    "silenced",
+    "user_code",
+]
+
+_OUT_OF_MEMORY = re.compile(r"\bMemoryError\b|bad_alloc|an(no|')t allocate memory|out of memory", re.IGNORECASE)
 
 _LONGEST_MESSAGE = 1000
 
@@ -136,6 +148,11 @@ def loaded_sources(call: Call, error: BaseException | None = None) -> tuple[str,
 def is_external(error: BaseException) -> bool:
     """Whether a file or a connection failed on the way to an error; that may change while all sources stay."""
     return any(isinstance(cause, OSError) for cause in _causes(error))
+
+
+def is_out_of_memory(error: str) -> bool:
+    """Whether the type and message of an error mean that memory ran out."""
+    return bool(_OUT_OF_MEMORY.search(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -109,7 +109,9 @@ function numberRange(names: readonly string[]): string | undefined {
   const found = names.map((name) => /^(.*?)(\d+)(?:–(\d+))?$/.exec(name));
   const [stem] = found.map((match) => match?.[1]);
   if (stem === undefined || found.some((match) => match?.[1] !== stem)) return undefined;
-  const spans = found.map((match) => [Number(match?.[2]), Number(match?.[3] ?? match?.[2])] as const);
+  const spans = found
+    .map((match) => [Number(match?.[2]), Number(match?.[3] ?? match?.[2])] as const)
+    .sort(([start], [other]) => start - other);
   const starts = [...new Set(spans.map(([start]) => start))];
   const end = spans.at(-1)?.[1] ?? 0;
   const isWhole = spans.every(([start], i) => i === 0 || start - (spans[i - 1]?.[1] ?? 0) <= 1);

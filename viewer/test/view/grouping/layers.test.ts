@@ -79,5 +79,6 @@ describe("the name of repeated modules", () => {
   it("lists numbers with others between them", () => {
     expect(run([2, 5, 8])).toBe("b.2, 5, 8");
     expect(run([2, 5, 8, 11])).toBe("b.2, 5, … 11");
+    expect(run([11, 8, 5, 2])).toBe("b.2, 5, … 11");
   });
 });
