@@ -240,7 +240,7 @@ def test_keys_and_the_pointer_on_the_strip_light_the_node_that_runs(reader: Read
     assert lit(reader) == ["head"]
     reader.page.get_by_role("button", name="Peak").click()
     wait_selected(reader, "blocks.0/relu")
-    assert reader.page.locator(".mg-memory-told").inner_text().startswith("Op 7 of 14, blocks.1/relu: 1.35 KiB")
+    assert reader.page.locator(".mg-memory-told").inner_text().startswith("Op 7 of 14, blocks.1/relu: 1.25 KiB")
 
 
 def test_the_strip_goes_with_its_lens(reader: Reader, page):

@@ -51,12 +51,12 @@ def test_menu_is_used_by_keys(reader, server):
     menu.wait_for()
     wait_until(reader, lambda: focused(reader) == "Keys and gestures (?)")
     walked = []
-    for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "s", "s", "r"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "s", "s", "r", "r"):
         reader.page.keyboard.press(key)
         walked.append(focused(reader))
     assert walked == [
         *("0", "1", "0", "Keys and gestures (?)", "0", "Keys and gestures (?)"),
-        *("SVG", "Show reshapes, casts and constants", "Right"),
+        *("Same as the page", "SVG", "Reset to the author’s view", "Right"),
     ]
     reader.page.keyboard.press("Enter")
     right = menu.get_by_role("menuitemradio", name="Right")

@@ -21,7 +21,6 @@ BAD = {
     "empty": "",
     "bare": "tinymodels.Net\ninputs: [1, 4]",
     "twice": "model: tinymodels.Net\ndepth: 1\nkwargs: {a: 1, b: 2, a: 3}",
-    "mode": "model: tinymodels.Net\nmode: fake",
     "floats": "model: tinymodels.Net\ninputs: {x: {shape: [1, 4], dtype: int64}}\nno-index: true",
     "body": "model: tinymodels.Net\ninputs: [1,",
     # the last page by its name: this model ends the tracing process, and starting another takes seconds
@@ -65,7 +64,6 @@ def test_unknown_option_suggests_the_one_meant(site):
         "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; if options follow, the model needs a key",
         "the body: is not valid YAML (line 3, `kwargs: {a: 1, b: 2, a: 3}`): the key 'a' is given twice",
         "the body: is not valid YAML (line 2, `inputs: [1,`): ",
-        "option `mode`: belongs to the command line",
         "; the input `x` is int64, expected float32: write `inputs: {x: [1, 4]}`",
     ],
 )

@@ -97,7 +97,9 @@ def test_viewer_gets_graph_and_view_as_json_and_keeps_special_characters(viewer)
     )
     picture = render(small_graph(), View(depth=1, expand=["a'\"\\"]))
     assert picture.svg == "Net é\u2028"
-    unset = dict.fromkeys(("collapse", "direction", "functions", "edge_width", "fit", "legend", "palette", "shapes"))
+    unset = dict.fromkeys(
+        ("collapse", "direction", "functions", "layers", "edge_width", "fit", "legend", "palette", "shapes")
+    )
     assert picture.state == {"depth": 1, "expand": ["a'\"\\"], **unset}
 
 

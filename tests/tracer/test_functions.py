@@ -266,14 +266,14 @@ def test_record_function_is_a_group_that_may_contain_modules():
 
     found = checked(Lambda(forward, a=linear()), x()).graph
     assert {name: (call.function is None, call.parent) for name, call in found.functions.items()} == {
-        "/attention: mix()": (True, None),
-        "/inside()": (True, "/attention: mix()"),
+        "/attention%3A mix()": (True, None),
+        "/inside()": (True, "/attention%3A mix()"),
         "/normalised()": (False, "/inside()"),
     }
-    assert found.node("a").scope == "/attention: mix()"
+    assert found.node("a").scope == "/attention%3A mix()"
     assert found.node("a/linear").scope is None
     line = forward.__code__.co_firstlineno + 1
-    assert found.functions["/attention: mix()"].call_site.endswith(f"test_functions.py:{line}")
+    assert found.functions["/attention%3A mix()"].call_site.endswith(f"test_functions.py:{line}")
 
 
 def test_record_function_as_decorator_and_after_an_error():

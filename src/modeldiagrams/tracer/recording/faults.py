@@ -35,8 +35,9 @@ def find_fault(error: BaseException | None) -> str | None:
     seen: set[int] = set()
     while isinstance(error, Exception) and id(error) not in seen:
         seen.add(id(error))
-        place = _place(error.__traceback__)
-        if place is not None and not isinstance(error, _OF_THE_MACHINE):
+        # their tracebacks may have thousands of frames, at each of as many calls
+        is_of_machine = isinstance(error, _OF_THE_MACHINE)
+        if not is_of_machine and (place := _place(error.__traceback__)) is not None:
             return f"{get_qualified_name(type(error))} in {place}: {error}"
         error = error.__cause__ or error.__context__
     return None
