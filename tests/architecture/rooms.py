@@ -11,7 +11,7 @@ import grimp
 MOST_ARROWS = {"modeldiagrams": 74, "modeldiagrams.tracer": 16}
 """Package → how many arrows between its rooms are still easy to keep in mind.
 
-53, and 19 of the rooms that were added since: `watching` knows only errors and files, `overlay` only errors and graphs;
+53, and 21 of the rooms that were added since: `watching` knows only errors and files, `overlay` only errors and graphs;
 diagrams come with them in documentation (`engine`) and outside (`api`). `record` knows options, graphs and files, and
 traces; diagrams and the command line read what it wrote.
 """

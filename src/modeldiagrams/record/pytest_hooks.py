@@ -28,6 +28,7 @@ class RecordingHooks:
         self._recorder = None if is_controller else Recorder(self._settings)
         self._numbers: dict[str, int] = {}
         self._ran: set[str] = set()
+        self._running = ""
         self._root = str(config.rootpath)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -37,6 +38,7 @@ class RecordingHooks:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Record one test, with its fixtures."""
+        self._running = item.nodeid
         running = self._recorder and self._recorder.running(item.nodeid, self._numbers.get(item.nodeid, 0))
         with running or contextlib.nullcontext():
             result = yield
@@ -53,9 +55,13 @@ class RecordingHooks:
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
         """Make shared fixtures the same, whichever test needs them first."""
-        if self._recorder and fixturedef.scope != "function":
-            seed_random(f"{fixturedef.baseid}::{fixturedef.argname}")
-        return (yield)
+        if self._recorder is None or fixturedef.scope == "function":
+            return (yield)
+        seed_random(f"{fixturedef.baseid}::{fixturedef.argname}")
+        try:
+            return (yield)
+        finally:
+            seed_random(self._running)  # the test must not depend on being the first with the fixture
 
     def pytest_sessionfinish(self) -> None:
         """Leave what was seen."""
