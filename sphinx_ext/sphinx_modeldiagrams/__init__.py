@@ -15,13 +15,6 @@ from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, list
 from sphinx_modeldiagrams.html import skip_node, visit_html, visit_step_picture
 from sphinx_modeldiagrams.joined import JoinDocuments
 from sphinx_modeldiagrams.latex import connect_latex
-from sphinx_modeldiagrams.listing import (
-    ModelSourceDirective,
-    ReadListings,
-    depart_listing,
-    model_listing,
-    visit_listing,
-)
 from sphinx_modeldiagrams.nodes import model_graph, step_picture
 from sphinx_modeldiagrams.notes import ModelNoteDirective
 from sphinx_modeldiagrams.parts import PartDomain, ResolveParts, depart_part, model_part, visit_part
@@ -44,7 +37,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_role(ROLE, ModelRole(warn_dangling=True))
     app.add_directive("model-graph", ModelGraphDirective)
     app.add_directive("model-tour", ModelTourDirective)
-    app.add_directive("model-source", ModelSourceDirective)
     app.add_directive("tour-step", TourStepDirective)
     app.add_directive("model-note", ModelNoteDirective)
     app.add_directive("model-diff", ModelDiffDirective)
@@ -54,10 +46,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     hidden = (skip_node, None)
     app.add_node(model_graph, html=(visit_html, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
     app.add_node(step_picture, html=(visit_step_picture, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
-    app.add_node(model_listing, html=(visit_listing, depart_listing))
     app.add_node(model_part, html=(visit_part, depart_part))
     connect_latex(app)
-    app.add_transform(ReadListings)
     app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
     app.add_post_transform(ReplaceDiagrams)

@@ -20,7 +20,6 @@ from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Entry, Location
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.images import render_images
-from sphinx_modeldiagrams.listing import list_shown
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.notes import model_note, parse_notes, render_notes, split_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
@@ -34,6 +33,10 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
 
 __all__ = ["AnyOption", "AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
+
+
+_SHOWN = "modeldiagrams_shown"
+"""Key in the environment's temporary data of the diagrams of the document so far."""
 
 
 class AnyOption(dict[str, Any]):
@@ -83,7 +86,7 @@ class ModelGraphDirective(HostDirective):
         """Number a diagram among those of the page; a requested one replaces one that autodoc added."""
         if self.requested and not self.compares:
             _withdraw(self.env, self.state.document, list_names(diagram))
-        return number_diagram(diagram, list_shown(self.env))
+        return number_diagram(diagram, _list_shown(self.env))
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Register dependencies of the page and the target of references."""
@@ -122,7 +125,7 @@ class ModelGraphDirective(HostDirective):
     def figure(self, diagram: Diagram) -> nodes.figure:
         """Build and register the figure that Sphinx numbers, aligns and refers to."""
         figure = self._figure(diagram)
-        list_shown(self.env).append(diagram)
+        _list_shown(self.env).append(diagram)
         self._note(diagram, figure["ids"][0])
         return figure
 
@@ -165,6 +168,10 @@ class _Added(NamedTuple):
     nodes: list[Node]
 
 
+def _list_shown(env: BuildEnvironment) -> list[Diagram]:
+    return cast("list[Diagram]", env.temp_data.setdefault(_SHOWN, []))
+
+
 def _count_added(env: BuildEnvironment) -> list[_Added]:
     return cast("list[_Added]", env.temp_data.setdefault("modeldiagrams_added", []))
 
@@ -174,7 +181,7 @@ def _withdraw(env: BuildEnvironment, document: nodes.document, names: list[str])
     added = _count_added(env)
     for one in [one for one in added if not set(names).isdisjoint(one.entry["names"])]:
         added.remove(one)
-        list_shown(env).remove(one.diagram)
+        _list_shown(env).remove(one.diagram)
         domain_of(env).diagrams[env.docname].remove(one.entry)
         for node in one.nodes:
             _remove(node, document)
@@ -204,5 +211,5 @@ class AutodocDirective(ModelGraphDirective):
             return []
         made = super().run()
         if made:
-            _count_added(self.env).append(_Added(list_shown(self.env)[-1], domain.diagrams[docname][-1], made))
+            _count_added(self.env).append(_Added(_list_shown(self.env)[-1], domain.diagrams[docname][-1], made))
         return made

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["Part", "count_earlier", "find_diagram", "find_part", "link_module", "link_part", "number_diagram"]
+__all__ = ["Part", "count_earlier", "find_part", "link_module", "link_part", "number_diagram"]
 
 _PLAIN = "/:@*"
 """Characters that are not escaped in fragments."""
@@ -71,19 +71,6 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
         raise ModelDiagramsError(f"expected {wanted} on this page, which has {models}")
     unmatched = Unmatched(option="part", patterns=(pattern,), hidden=any(found.values())).error(graph)
     raise ModelDiagramsError(str(unmatched).partition(": ")[2])
-
-
-def find_diagram(shown: Sequence[Diagram], model: str) -> Part | None:
-    """Find a whole diagram; the part has no nodes.
-
-    Args:
-        shown: The diagrams of the page, in order.
-        model: The author's name for it; empty for the first one with a graph.
-    """
-    for i, diagram in enumerate(shown):
-        if diagram.graph and (not model or model in _list_names(diagram)):
-            return Part(diagram, count_earlier(shown, i), ())
-    return None
 
 
 def count_earlier(shown: Sequence[Diagram], at: int) -> int:

@@ -29,12 +29,10 @@ from modeldiagrams.markdown.find_fences import (
     DIFF_FENCE,
     FENCE,
     HISTORY_FENCE,
-    SOURCE_FENCE,
     find_fences,
     find_unread_headers,
     read_bare_body,
 )
-from modeldiagrams.markdown.listing import fill_listings, render_placeholder
 from modeldiagrams.markdown.parts import link_parts
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.markdown.tour import TourBlocks, Tours
@@ -93,7 +91,7 @@ class ModelDiagramsExtension(Extension):
 
 
 class _DocumentPostprocessor(Postprocessor):
-    """Fills in listings and links, and tells the host that a document is converted."""
+    """Resolves links to nodes, and tells the host that a document is converted."""
 
     def __init__(self, md: Markdown, host: FenceHost, tours: Tours) -> None:
         super().__init__(md)
@@ -103,7 +101,7 @@ class _DocumentPostprocessor(Postprocessor):
     def run(self, text: str) -> str:
         self.tours.end(text)
         if not self.host.is_in_piece:  # a piece may refer to diagrams of the page around it
-            text = link_parts(fill_listings(text, self.host), self.host)
+            text = link_parts(text, self.host)
         self.host.end_document()
         return text
 
@@ -131,7 +129,6 @@ class _FencePreprocessor(Preprocessor):
             if not any(fence["name"] == FENCE for fence in known):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
-                runner.extension.extend_super_fences(SOURCE_FENCE, self.list_source, _accept, None)
                 for fence in (CHANGES_FENCE, HISTORY_FENCE):
                     runner.extension.extend_super_fences(fence, self.list_versions, _accept, None)
         else:
@@ -191,10 +188,6 @@ class _FencePreprocessor(Preprocessor):
             if self.host.settings.on_error == "warn":
                 self.host.warn(str(error), line)
             return f"<p>{html_text(str(error))}</p>"
-
-    def list_source(self, *, src: str, **_: Any) -> str:
-        """Render a placeholder for the code of a node, whose diagram may come later; called by superfences."""
-        return render_placeholder(src.strip(), self._line(src))
 
     def _line(self, body: str) -> int | None:
         """Return the line of the first fence with this body that isn't drawn yet."""

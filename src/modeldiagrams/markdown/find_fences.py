@@ -13,7 +13,6 @@ __all__ = [
     "DIFF_FENCE",
     "FENCE",
     "HISTORY_FENCE",
-    "SOURCE_FENCE",
     "find_blocks",
     "find_fences",
     "find_unread_headers",
@@ -24,10 +23,9 @@ FENCE = "model-graph"
 DIFF_FENCE = "model-diff"
 CHANGES_FENCE = "model-changes"
 HISTORY_FENCE = "model-history"
-SOURCE_FENCE = "model-source"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
-_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{SOURCE_FENCE}"
+_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}"
 _HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
 
 _READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)|\{.*\})\s*""")

@@ -30,7 +30,7 @@ from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, find_step_problems
 from modeldiagrams.hosting.parts import number_diagram
-from modeldiagrams.html.notes import collect_notes, make_note_id
+from modeldiagrams.html.notes import make_note_id
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes, render_step_image
 from modeldiagrams.markdown.figure import convert_markdown, render_figure
 from modeldiagrams.markdown.find_fences import find_blocks
@@ -231,14 +231,12 @@ class _TourBlock(_ModelBlock):
             self._stash(step.still, image)
 
     def _list_notes(self, below: Element, diagram: Diagram, written: Mapping[str, _NoteElement]) -> None:
-        """List the notes below the picture: move those from blocks, convert those from options and code comments."""
+        """List the notes below the picture: move those from blocks, convert those from options."""
         for note in written.values():
             note.parent.remove(note.element)
-        texts = [*collect_notes(diagram).values()]
-        listed = SubElement(below, "ol", {"class": "mg-notes"}) if texts else below
-        # notes from code comments come last
-        patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
-        for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
+        notes = diagram.options.author.notes or {}
+        listed = SubElement(below, "ol", {"class": "mg-notes"}) if notes else below
+        for number, (pattern, text) in enumerate(notes.items(), start=1):
             item = SubElement(listed, "li", {"id": make_note_id(diagram, number)})
             if pattern in written:
                 item.text = written[pattern].element.text
