@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
@@ -122,7 +122,7 @@ class Site(FenceHost):
         """Return the text of the page's file, so that line numbers include its front matter."""
         return self._file.content_string if self._file else None
 
-    def warn(self, message: str, line: int | None) -> None:
+    def warn(self, message: str, line: int | None, kind: str = "", /) -> None:  # noqa: ARG002
         """Log a warning that ``--strict`` counts, only once even if the page is converted several times."""
         located = f"{self.location(line)}{message}"
         if located not in self._warned:
@@ -133,7 +133,7 @@ class Site(FenceHost):
         """Log a message for ``mkdocs build --verbose``."""
         _log.debug("%s", message)
 
-    def fail(self, message: str, line: int | None) -> None:
+    def fail(self, message: str, line: int | None, /) -> NoReturn:
         """End the build with a message and without traceback."""
         raise _BuildFailedError(f"{self.location(line)}{message}")
 

@@ -9,8 +9,9 @@ from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
-from modeldiagrams.hosting.host import draw, format_warning, grade_problem, is_left_out
+from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.parts import number_diagram
+from modeldiagrams.hosting.reports import is_left_out, report_problem
 from modeldiagrams.hosting.source_links import list_imported_packages
 from modeldiagrams.html.fragment import list_figure_classes
 from modeldiagrams.ir.graph import ModuleNode
@@ -22,7 +23,6 @@ from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.images import render_images
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.notes import model_note, parse_notes, render_notes, split_notes
-from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class ModelGraphDirective(HostDirective):
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
         )
         diagram = self.placed(diagram)
-        self.report(diagram)
+        report_problem(self, diagram, None, requested=self.requested)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
@@ -94,19 +94,6 @@ class ModelGraphDirective(HostDirective):
             self.env.note_dependency(source)
         location = Location(anchor=anchor, source=self.get_location(), automatic=not self.requested)
         domain_of(self.env).note_diagram(diagram, location)
-
-    def report(self, diagram: Diagram) -> None:
-        """Report the diagram's problem as the site's settings ask for."""
-        if diagram.problem is None:
-            return
-        message = format_warning(diagram.problem)
-        match grade_problem(diagram, self.settings, requested=self.requested):
-            case "info":
-                self.inform(message)
-            case "warning":
-                warn(diagram.problem.kind, message, self.get_location())
-            case "error":
-                raise DiagramError(f"{self.get_location()}: {message}")
 
     def _node(self, diagram: Diagram) -> model_graph:
         """Build the diagram's node, with children for Sphinx to resolve and index."""

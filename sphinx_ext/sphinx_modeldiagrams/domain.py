@@ -14,7 +14,8 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.hosting.host import list_accepted_problems, prefetch
+from modeldiagrams.hosting.host import prefetch
+from modeldiagrams.hosting.reports import list_accepted_problems
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import find_configuration_folder, get_settings

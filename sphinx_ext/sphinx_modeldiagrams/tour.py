@@ -9,7 +9,8 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.host import draw, find_step_problems
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.reports import report_problem, report_steps
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
@@ -76,9 +77,8 @@ class ModelTourDirective(ModelGraphDirective):
         shows = [step.attributes.pop(_OPTIONS) for step in steps]
         diagram = draw(self, values, "", steps=shows, notes=self.by_pattern(notes))
         diagram = self.placed(diagram)
-        self.report(diagram)
-        for index, error in find_step_problems(diagram):
-            warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
+        report_problem(self, diagram, None)
+        report_steps(self, diagram, steps)
         figure = self.figure(diagram)
         for index, step in enumerate(steps):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")

@@ -23,7 +23,6 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.notes import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
-from modeldiagrams.html.recording import render_recordings
 from modeldiagrams.html.table import render_summary, summarise_diagram
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution, list_remarks
@@ -238,7 +237,7 @@ def render_element(
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=make_notes_prefix(diagram),
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
-        runs=render_recordings(diagram),
+        runs=diagram.recordings,
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_add_label(diagram),

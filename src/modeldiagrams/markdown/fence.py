@@ -18,8 +18,9 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import read_changes, read_history
-from modeldiagrams.hosting.host import draw, is_left_out
+from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.parts import number_diagram
+from modeldiagrams.hosting.reports import is_left_out, report_error, report_problem
 from modeldiagrams.html.difference import render_changes
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history import render_history
@@ -34,7 +35,6 @@ from modeldiagrams.markdown.find_fences import (
     read_bare_body,
 )
 from modeldiagrams.markdown.parts import link_parts
-from modeldiagrams.markdown.reporting import report
 from modeldiagrams.markdown.tour import TourBlocks, Tours
 from modeldiagrams.options.reading import read_body
 
@@ -164,7 +164,7 @@ class _FencePreprocessor(Preprocessor):
             diagram = draw(self.host, values, src, requested=requested, compares=compares)
             diagram = number_diagram(diagram, self.host.on_page)
             self.host.note_attempt(diagram)
-            report(self.host, diagram, line, location, requested=requested)
+            report_problem(self.host, diagram, line, source=location, requested=requested)
             if is_left_out(diagram, requested=requested):
                 return ""
             self.host.note_shown(diagram)
@@ -183,10 +183,7 @@ class _FencePreprocessor(Preprocessor):
                 return render_history(read_history(self.host, src))
             return render_changes(read_changes(self.host, src))
         except ModelDiagramsError as error:
-            if self.host.settings.on_error == "raise":
-                self.host.fail(str(error), line)
-            if self.host.settings.on_error == "warn":
-                self.host.warn(str(error), line)
+            report_error(self.host, error, line)
             return f"<p>{html_text(str(error))}</p>"
 
     def _line(self, body: str) -> int | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
@@ -113,12 +113,13 @@ class FenceHost:
         """Return the prefix of a message with its location in the documentation."""
         return f"line {line}: " if line else ""
 
-    def warn(self, message: str, line: int | None) -> None:
+    def warn(self, message: str, line: int | None, kind: str = "", /) -> None:  # noqa: ARG002  (only Sphinx has kinds)
         """Report a problem to the person who builds the site.
 
         Args:
             message: One or more lines.
             line: The line of the fence in `page_source`, from 1; None if it was not found there.
+            kind: The kind of problem.
         """
         _log.warning("%s%s", self.location(line), message)
 
@@ -126,7 +127,7 @@ class FenceHost:
         """Show a message in verbose builds."""
         _log.debug("%s", message)
 
-    def fail(self, message: str, line: int | None) -> None:
+    def fail(self, message: str, line: int | None, /) -> NoReturn:
         """End the build.
 
         Raises:
