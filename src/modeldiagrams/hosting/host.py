@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.hosting.host_protocol import Host
     from modeldiagrams.options.settings import Settings
 
 __all__ = [
     "UNKNOWN",
-    "Host",
     "draw",
     "list_link_names",
     "list_module_classes",
@@ -41,36 +41,6 @@ UNKNOWN = "?"
 """Stands for the model of a diagram that names none."""
 
 _LAYERS = "torch.nn.modules."
-
-
-class Host(Protocol):
-    """What a documentation tool provides."""
-
-    @property
-    def builder(self) -> DiagramBuilder:
-        """Trace and draw."""
-
-    @property
-    def settings(self) -> Settings:
-        """Return the site's settings."""
-
-    def graph_file(self, path: str) -> str:
-        """Return the path of a graph file, as an author wrote it, relative to the builder's folder."""
-
-    def inform(self, message: str) -> None:
-        """Show a message in a verbose build."""
-
-    def warn(self, message: str, place: Any, kind: str, /) -> None:
-        """Report a problem to the person who builds the site.
-
-        Args:
-            message: One or more lines.
-            place: What the tool calls a place in the documentation, for example a line.
-            kind: The kind of problem, by which sites silence warnings.
-        """
-
-    def fail(self, message: str, place: Any, /) -> NoReturn:
-        """End the build."""
 
 
 def draw(  # noqa: PLR0913  (an author's text has several parts)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram, Problem
     from modeldiagrams.errors import ModelDiagramsError
-    from modeldiagrams.hosting.host import Host
+    from modeldiagrams.hosting.host_protocol import Host
     from modeldiagrams.options.options import Options
     from modeldiagrams.options.settings import Settings
 
