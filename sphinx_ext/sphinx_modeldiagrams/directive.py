@@ -8,21 +8,21 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
+from modeldiagrams.hosting.diagram_parts import number_diagram
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
 from modeldiagrams.hosting.host import draw
-from modeldiagrams.hosting.parts import number_diagram
 from modeldiagrams.hosting.reports import is_left_out, report_problem
 from modeldiagrams.hosting.source_links import list_imported_packages
 from modeldiagrams.html.fragment import list_figure_classes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import collect_help
 from sphinx_modeldiagrams.class_references import make_cross_references
+from sphinx_modeldiagrams.diagram_node import model_graph
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Entry, Location
 from sphinx_modeldiagrams.host_directive import HostDirective
-from sphinx_modeldiagrams.images import render_images
-from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.notes import model_note, parse_notes, render_notes, split_notes
+from sphinx_modeldiagrams.image_nodes import render_images
+from sphinx_modeldiagrams.note_directive import model_note, parse_notes, render_notes, split_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

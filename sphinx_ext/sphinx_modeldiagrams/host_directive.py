@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_modeldiagrams.config import get_settings
+from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from sphinx_modeldiagrams.nodes import ANCHOR, find_document, model_graph, read_diagram
+from sphinx_modeldiagrams.diagram_node import ANCHOR, find_document, model_graph, read_diagram
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping

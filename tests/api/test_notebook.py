@@ -117,7 +117,9 @@ def test_a_diagram_keeps_its_overlay_and_further_annotations(tmp_path):
     assert "Projection" in annotated._repr_html_()
     with pytest.raises(modeldiagrams.OptionError, match=r"\.json files can't contain it"):
         annotated.save(tmp_path / "net.json")
-    other = modeldiagrams.annotate(modeldiagrams.trace(tinymodels.Net(), (torch.ones(1, 4),)), "blocks.0", rename="Other")
+    other = modeldiagrams.annotate(
+        modeldiagrams.trace(tinymodels.Net(), (torch.ones(1, 4),)), "blocks.0", rename="Other"
+    )
     with pytest.warns(UserWarning, match="Residual has no 'blocks.0'"):
         modeldiagrams.diagram(model, args, overlay=other)._repr_html_()
 

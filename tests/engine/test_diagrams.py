@@ -25,7 +25,7 @@ from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.site_files import build_shared_files, make_entry
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.settings import Settings
 from modeldiagrams.render.draw import Picture
 from modeldiagrams.worker import Refused, Traced

@@ -14,7 +14,7 @@ from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.reports import format_warning, is_left_out, report_problem, report_steps
 from modeldiagrams.ir.serialize import save
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import Settings
 

@@ -19,7 +19,7 @@ import pytest
 from graphs import small_graph, with_repeats
 from modeldiagrams import GraphError, OptionError, Overlay, annotate, to_html, to_pdf, to_png, to_svg
 from modeldiagrams.ir.pictures import as_picture
-from modeldiagrams.overlay.images import read_image
+from modeldiagrams.overlay.image_files import read_image
 from modeldiagrams.overlay.overlay import Image
 from samples import png
 

@@ -14,7 +14,7 @@ from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.overlay.resolve import annotate
+from modeldiagrams.overlay.annotate import annotate
 from modeldiagrams.record.calls import calls_file, with_recorded
 from modeldiagrams.render.draw import Flat, render
 

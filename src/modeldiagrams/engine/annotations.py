@@ -8,7 +8,7 @@ import msgspec
 
 from modeldiagrams.engine.diagram import add_problem
 from modeldiagrams.engine.embedding import embedded
-from modeldiagrams.overlay.resolve import resolve
+from modeldiagrams.overlay.annotate import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

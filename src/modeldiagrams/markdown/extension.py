@@ -22,7 +22,7 @@ from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
 from modeldiagrams.options.settings import CACHE, CALLS, Settings, add_repository, parse_settings
 

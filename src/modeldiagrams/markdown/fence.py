@@ -17,14 +17,14 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 )
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import read_changes, read_history
+from modeldiagrams.hosting.diagram_parts import number_diagram
 from modeldiagrams.hosting.host import draw
-from modeldiagrams.hosting.parts import number_diagram
 from modeldiagrams.hosting.reports import is_left_out, report_error, report_problem
-from modeldiagrams.html.difference import render_changes
+from modeldiagrams.hosting.version_requests import read_changes, read_history
+from modeldiagrams.html.change_list import render_changes
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.history import render_history
-from modeldiagrams.markdown.figure import render_figure
+from modeldiagrams.html.history_chart import render_history
+from modeldiagrams.markdown.fence_figure import render_figure
 from modeldiagrams.markdown.find_fences import (
     CHANGES_FENCE,
     DIFF_FENCE,
@@ -34,14 +34,14 @@ from modeldiagrams.markdown.find_fences import (
     find_unread_headers,
     read_bare_body,
 )
-from modeldiagrams.markdown.parts import link_parts
-from modeldiagrams.markdown.tour import TourBlocks, Tours
+from modeldiagrams.markdown.part_links import link_parts
+from modeldiagrams.markdown.tour_blocks import TourBlocks, Tours
 from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
     from markdown import Markdown
 
-    from modeldiagrams.markdown.host import FenceHost
+    from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "ModelDiagramsExtension"]
 

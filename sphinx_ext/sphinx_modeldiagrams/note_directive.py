@@ -9,7 +9,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.hosting.mentions import NOTE
-from modeldiagrams.html.notes import make_note_id
+from modeldiagrams.html.note_list import make_note_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,12 +28,12 @@ from pymdownx.blocks import BlocksExtension  # type: ignore[import-untyped]
 from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.diagram_parts import number_diagram
 from modeldiagrams.hosting.host import draw
-from modeldiagrams.hosting.parts import number_diagram
 from modeldiagrams.hosting.reports import report_problem, report_steps
-from modeldiagrams.html.notes import make_note_id
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes, render_step_image
-from modeldiagrams.markdown.figure import convert_markdown, render_figure
+from modeldiagrams.html.note_list import make_note_id
+from modeldiagrams.html.tour_parts import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes, render_step_image
+from modeldiagrams.markdown.fence_figure import convert_markdown, render_figure
 from modeldiagrams.markdown.find_fences import find_blocks
 from modeldiagrams.options.steps import parse_step
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.markdown.host import FenceHost
+    from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["TourBlocks", "Tours"]
 

@@ -15,7 +15,7 @@ from mkdocs_modeldiagrams.links import render_placeholder
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,12 +11,12 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import count_earlier, find_part, link_part
+from modeldiagrams.hosting.diagram_parts import count_earlier, find_part, link_part
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 from sphinx_modeldiagrams.builders import makes_web_pages
-from sphinx_modeldiagrams.nodes import LINKED, find_document, model_graph, read_diagram
+from sphinx_modeldiagrams.diagram_node import LINKED, find_document, model_graph, read_diagram
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from sphinx.util.docutils import SphinxDirective
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.reports import report_problem, report_steps
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes
+from modeldiagrams.html.tour_parts import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
+from sphinx_modeldiagrams.diagram_node import step_picture
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
-from sphinx_modeldiagrams.images import render_images
-from sphinx_modeldiagrams.nodes import step_picture
-from sphinx_modeldiagrams.notes import parse_notes, render_notes
+from sphinx_modeldiagrams.image_nodes import render_images
+from sphinx_modeldiagrams.note_directive import parse_notes, render_notes
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
