@@ -45,6 +45,7 @@ MOVED = {
     "howto/tabs": "howto/figures#tabs-and-dropdowns",
     "howto/translation": "howto/settings#translate-diagrams",
     "howto/versions": "howto/scripts#versions-of-a-site",
+    "reference/python": "reference/python/index#python-api",
 }
 """Former addresses of pages → where their content is."""
 
@@ -137,10 +138,12 @@ def write_redirects(site: Path, ending: str) -> None:
     """
     for former, present in MOVED.items():
         name, hash_, anchor = present.partition("#")
-        target = site / f"{name}{ending}"
+        target = site / f"{name.removesuffix('/index') if ending == '/index.html' else name}{ending}"
         if f'id="{anchor}"' not in target.read_text("utf-8"):
             raise ValueError(f"docs/one_source.py: {former} moved to {present}, which the site does not have")
         file = site / f"{former}{ending}"
+        if file == target:
+            continue
         file.parent.mkdir(parents=True, exist_ok=True)
         address = os.path.relpath(target, file.parent).replace(os.sep, "/") + hash_ + anchor
         file.write_text(_REDIRECT.format(address=address), "utf-8")

@@ -85,7 +85,7 @@ def test_both_tools_build_every_page(demo: Path) -> None:
     source = BUILD.parent / "pages"
     names = {page.relative_to(source).with_suffix("") for page in source.rglob("*.md")} - {Path("examples/gallery")}
     assert {name for name in names if not (demo / "sphinx" / name).with_suffix(".html").exists()} == set()
-    folders = {name for name in names if name != Path("index")}
+    folders = {name.parent if name.name == "index" else name for name in names}
     assert {name for name in folders if not (demo / "mkdocs" / name / "index.html").exists()} == set()
 
 
