@@ -57,7 +57,9 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
         return known.problem if isinstance(known, Refused) else TracedModel(options, known.graph, (), known.sources)
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
         answer = worker.trace(msgspec.structs.replace(options, call=call), folders, mode)
+    if isinstance(answer, Refused):
+        return answer.problem
     loaded = load_graph(answer, call.model)
-    if isinstance(answer, Refused) or isinstance(loaded, Refused):
+    if isinstance(loaded, Refused):
         return loaded.problem
     return TracedModel(options, loaded.graph, answer.tried, answer.sources)
