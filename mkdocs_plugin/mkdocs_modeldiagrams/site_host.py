@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -62,7 +61,7 @@ class Site(FenceHost):
         """
         links = "relpath" in md.treeprocessors and cast("Any", md.treeprocessors["relpath"])
         if links and links.file is not self._file:
-            self._file = links.file
+            self._file, self.path = links.file, links.file.src_uri
             self.anchors.clear()
         self._urls.add(self._url)
 
@@ -108,12 +107,6 @@ class Site(FenceHost):
         """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
         return get_relative_url(f"{FOLDER}/", self._url)
 
-    def graph_file(self, path: str) -> str:
-        """Resolve a path relative to the page, as in Markdown links, or with a leading ``/`` to the docs folder."""
-        if path.startswith("/") or self._file is None:
-            return path.lstrip("/")
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self._file.src_uri), path))
-
     def class_link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve the link, if the site uses it."""
         return render_placeholder(names, html) if "autorefs" in self.config.plugins and not self.is_complete else html
@@ -136,12 +129,6 @@ class Site(FenceHost):
     def fail(self, message: str, line: int | None, /) -> NoReturn:
         """End the build with a message and without traceback."""
         raise _BuildFailedError(f"{self.location(line)}{message}")
-
-    def location(self, line: int | None) -> str:
-        """Describe a location as editors open it: ``guide/index.md:12: ``."""
-        parts = [self._file.src_uri] if self._file else []
-        parts += [str(line)] if line else []
-        return ":".join(parts) + ": " if parts else ""
 
     @property
     def _url(self) -> str:
