@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams import __version__
 from sphinx_modeldiagrams.assets import add_everywhere, write_data, write_shared
 from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
-from sphinx_modeldiagrams.changes import ModelChangesDirective, ModelHistoryDirective
+from sphinx_modeldiagrams.changes import ListModelChanges, ModelChangesDirective, ModelHistoryDirective
 from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
 from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
@@ -60,6 +60,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_transform(ReadListings)
     app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
+    app.add_post_transform(ListModelChanges)
     app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)

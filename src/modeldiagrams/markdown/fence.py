@@ -20,7 +20,6 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import read_changes, read_history
 from modeldiagrams.hosting.host import draw, is_left_out
 from modeldiagrams.hosting.parts import number_diagram
-from modeldiagrams.html.difference import render_changes
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history import render_history
 from modeldiagrams.markdown.figure import render_figure
@@ -184,7 +183,7 @@ class _FencePreprocessor(Preprocessor):
         try:
             if language == HISTORY_FENCE:
                 return render_history(read_history(self.host, src))
-            return render_changes(read_changes(self.host, src))
+            return self.host.show_changes(read_changes(self.host, src))
         except ModelDiagramsError as error:
             if self.host.settings.on_error == "raise":
                 self.host.fail(str(error), line)

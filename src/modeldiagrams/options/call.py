@@ -73,7 +73,8 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             description="Example inputs. A flat list of integers is the shape of one tensor, `[1, 3, 224, 224]`;"
             " a list of lists or maps is positional, `[[1, 16, 64], [1, 16]]`; a map is by name, `{x: [1, 4]}`, or by"
             " position and name, `{0: [1, 4], mask: [4]}`. An entry is a shape, `{shape: [1, 16], dtype: int64, high:"
-            " 30522}`, or `{value: 3}` for a plain value."
+            " 30522}`, `{value: 3}` for a plain value, or a list of entries for a list of tensors,"
+            " `{images: [[3, 64, 64], [3, 32, 32]]}`."
         ),
     ] = None
     inputs_from: Annotated[

@@ -43,7 +43,7 @@ export const words = withTranslations({
 
   // legend
   unseen: "not seen",
-  noValue: "no such value",
+  noValue: "not measured",
   isNotFinite: "not finite",
   worst: "A box has the colour of the worst of its values; the strips below it are its repeats.",
   twoRuns: "The upper strips are those of {0}, the lower ones of {1}.",
