@@ -98,7 +98,7 @@ class ListModelChanges(SphinxPostTransform):
         for node in list(self.document.findall(model_changes)):
             log = build_changelog(node["found"], self._find_places())
             entries = [part for model in log.models for part in self._build_entry(model)]
-            node.replace_self([*entries, *(nodes.paragraph("", remark) for remark in log.remarks)])
+            node.replace_self([*entries, *(nodes.paragraph("", remark, classes=["mg-told"]) for remark in log.remarks)])
 
     def _find_places(self) -> dict[str, Place]:
         """Map snapshots to the documents that show them; an address is the name of a document and an anchor."""

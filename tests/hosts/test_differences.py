@@ -42,7 +42,7 @@ def body_of(name):
 def write_snapshots(folder, graphs):
     folder.mkdir(exist_ok=True)
     for name, graph in graphs.items():
-        values = dict(line.split(": ", 1) for line in body_of(name).splitlines())
+        values = dict(line.split(": ", 1) for line in body_of(name).splitlines() if line != NO_PYTHON)
         save(graph, folder / f"{make_diagram_id(parse_options(values))}.json")
 
 
@@ -66,8 +66,6 @@ def site(build_site, tmp_path_factory):
     write_snapshots(folder / "now", {"Net": now, "Net 4": now, "Net 8": old, "Same": old, "Part": old, "Unshown": now})
     save(old, folder / "old" / "mypkg.Gone.json")
     write_snapshots(folder / "now", {"New": old})
-    for model, graph in {"old": old, "now": now}.items():
-        save(graph, folder / model / "mypkg.Net.json")
     history(folder)
     pages = {
         "index": [DIFF],

@@ -18,6 +18,7 @@ __all__ = ["Changelog", "ModelChanges", "Place", "Variant", "build_changelog", "
 _DIGEST = re.compile(r"-[0-9a-f]{8}$")
 """The end of a snapshot's name if the model is called with options; see `make_distinct`."""
 _OUTCOMES = {"new": "new", "gone": "no longer shown"}
+_ORDER = ("", *_OUTCOMES.values())
 
 
 class Place(NamedTuple):
@@ -76,6 +77,7 @@ def build_changelog(found: Check, places: Mapping[str, Place] | None = None) -> 
             same += 1
         else:  # no complete graph, or pages call it in another way than before
             uncompared.append(name)
+    models.sort(key=lambda model: _ORDER.index(model.outcome))
     return Changelog(tuple(models), tuple(_list_remarks(same, uncompared)))
 
 
