@@ -91,6 +91,13 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             extra={READ: read_vocabulary},
         ),
     ] = None
+    part: Annotated[
+        str | None,
+        Meta(
+            description="Dotted path of a module to draw as the model, `encoder.layers.0`. It gets the arguments of its"
+            " first call in a pass of the whole model, which computes real values up to there.",
+        ),
+    ] = None
     mode: Annotated[
         Literal["auto", "fake", "meta", "real"] | None,
         Meta(
