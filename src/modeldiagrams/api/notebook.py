@@ -71,10 +71,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    if isinstance(model, str):
-        model, graph = _trace_named(model, args, kwargs, measure_time=measure_time, part=part)
-    else:
-        graph = _trace(model, args, kwargs, measure_time=measure_time, part=part)
+    model, graph = _trace(model, args, kwargs, measure_time=measure_time, part=part)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
     in_code = read_annotations_in_code(graph, model)
@@ -94,17 +91,19 @@ def _merge_overlays(in_code: Overlay | None, given: Overlay | None) -> Overlay |
 
 
 def _trace(
-    model: nn.Module,
+    model: nn.Module | str,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any] | None,
     *,
     measure_time: bool,
     part: str | None,
-) -> Graph:
+) -> tuple[nn.Module, Graph]:
+    if isinstance(model, str):
+        return _trace_named(model, args, kwargs, measure_time=measure_time, part=part)
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    return trace(model, args, kwargs, measure_time=measure_time, part=part)
+    return model, trace(model, args, kwargs, measure_time=measure_time, part=part)
 
 
 def _trace_named(
@@ -117,7 +116,7 @@ def _trace_named(
     call = Call(model=name, measure_time=measure_time, part=None if is_given else part)
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
-        return target.model, _trace(target.model, args, kwargs, measure_time=measure_time, part=part)
+        return _trace(target.model, args, kwargs, measure_time=measure_time, part=part)
     return target.model, graph_of(target, measure_time=measure_time)
 
 
