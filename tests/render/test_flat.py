@@ -12,6 +12,7 @@ from xml.dom.minidom import parseString
 import msgspec
 import pypdfium2
 import pytest
+import torch
 from click.testing import CliRunner
 
 import modeldiagrams
@@ -108,6 +109,39 @@ def test_characters_missing_from_our_font_use_system_fonts():
     assert svg.count("<text") == svg.count(name) > 0
     assert size(modeldiagrams.to_png(graph)) > (0, 0)
     assert "μπλοκ" in page(modeldiagrams.to_pdf(graph))[1]
+
+
+class Picky(torch.nn.Module):
+    """Picks rows by their values."""
+
+    def forward(self, x):
+        kept = x[x.sum(1) > 0]
+        return kept + 1 if kept.sum() > 0 else kept
+
+
+def test_files_say_what_was_assumed():
+    """No page around them does."""
+    graph = modeldiagrams.trace(Picky(), (torch.zeros(200_000, 4),), mode="fake")
+    words = "real ones depend on values. A real pass may differ: Python asked for values"
+    text = " ".join(page(modeldiagrams.to_pdf(graph))[1].split())
+    assert words in text
+    for is_flat in (False, True):
+        svg = parseString(modeldiagrams.to_svg(graph, flat=is_flat))  # noqa: S318  (our own)
+        (said,) = svg.getElementsByTagName("desc")
+        assert words in said.firstChild.data
+    shown = [item.firstChild.data for item in parseString(modeldiagrams.to_svg(graph)).getElementsByTagName("text")]  # noqa: S318
+    assert words in " ".join(shown)
+    assert size(modeldiagrams.to_png(graph, scale=1))[1] > render(graph, View()).height
+
+
+def test_files_without_assumptions_say_nothing(nested):
+    assert "<desc>" not in modeldiagrams.to_svg(nested)
+
+
+def test_files_say_that_they_show_modules_only(nested):
+    status = msgspec.structs.replace(nested.status, state="hierarchy")
+    svg = modeldiagrams.to_svg(msgspec.structs.replace(nested, status=status))
+    assert "<desc>Module hierarchy only: no forward pass was run.</desc>" in svg
 
 
 @pytest.mark.parametrize("paper", ["a4", "letter", (300, 200), (2000, 300)])

@@ -26,7 +26,8 @@ from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.recording import render_recordings
 from modeldiagrams.html.table import render_summary, summarise_diagram
 from modeldiagrams.html.templating import load_template
-from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution, list_remarks
+from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution
+from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import find_asset
 
