@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -22,7 +23,8 @@ from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.patterns import Unmatched, find_unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
-from modeldiagrams.render.flat import write_pdf, write_png
+from modeldiagrams.render.flat import find_missing_text, write_pdf, write_png
+from modeldiagrams.render.glyphs import describe_missing
 from modeldiagrams.render.picture_file import read_content
 
 if TYPE_CHECKING:
@@ -97,7 +99,9 @@ def to_png(
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return write_png(_draw(graph, view, Flat(theme=theme), overlay), scale)
+    picture = _draw(graph, view, Flat(theme=theme), overlay)
+    _warn_of_missing(picture, "png")
+    return write_png(picture, scale)
 
 
 def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, **view: Any) -> bytes:
@@ -118,7 +122,15 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
     """
     check_is_graph(graph)
     check_format("picture.pdf", theme=theme)
-    return write_pdf(_draw(graph, view, Flat(theme=theme, outlines=False), overlay))
+    picture = _draw(graph, view, Flat(theme=theme, outlines=False), overlay)
+    _warn_of_missing(picture, "pdf")
+    return write_pdf(picture)
+
+
+def _warn_of_missing(picture: Picture, form: FileForm) -> None:
+    """Warn of characters that no font has."""
+    if missing := find_missing_text(picture, form):
+        warnings.warn(describe_missing(missing), stacklevel=3)
 
 
 def _draw(graph: Graph, view: Mapping[str, Any], look: Flat | None, overlay: Overlay | None) -> Picture:
@@ -183,7 +195,9 @@ def write(  # noqa: PLR0913  (options of pictures)
         write_document(path, render_standalone(draw_diagram(graph, view, overlay, recordings)).encode())
     else:
         look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-        write_document(path, read_content(_draw(graph, view, look, overlay), _PICTURES[path.suffix]))
+        picture, form = _draw(graph, view, look, overlay), _PICTURES[path.suffix]
+        _warn_of_missing(picture, form)
+        write_document(path, read_content(picture, form))
     return find_unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
 
 

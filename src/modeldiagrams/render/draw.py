@@ -185,7 +185,7 @@ def render(  # noqa: PLR0913  (kinds of pictures)
     return embed_style(picture, view, beside) if standalone else picture
 
 
-def render_json(
+def render_json(  # noqa: PLR0913  (the same)
     graph: bytes,
     view: View,
     flat: Flat | None = None,
