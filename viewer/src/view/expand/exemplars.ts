@@ -51,7 +51,8 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   const all = costOfAll(found);
   const classOf = ({ classes }: Block) => classes[classes.length - 1] ?? "";
   const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
-  const isOwn = (blocks: Block[]) => timesOfAll(blocks) > 1 && blocks.every((block) => isOfModel(index, classOf(block)));
+  const isOwn = (blocks: Block[]) =>
+    timesOfAll(blocks) > 1 && blocks.every((block) => isOfModel(index, classOf(block)));
   // a class that contains itself is the idea of a model, whatever its stem costs; a backbone from elsewhere is not
   const rank = (blocks: Block[]) => 2 * Number(isNested(blocks)) + Number(isOwn(blocks));
   const byClass = grouped(found, classOf).sort((a, b) => rank(b) - rank(a));
