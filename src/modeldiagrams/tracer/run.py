@@ -227,7 +227,7 @@ class _Pass:
         model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
         modules = self._invocation.modules
         namespaces = namespaces_of(model, modules)
-        with restored(model, inputs, namespaces if self._attempt.mode == "fake" else (), modules) as snapshot:
+        with restored(model, inputs, namespaces if self._attempt.mode == "fake" else ()) as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             recorder.opened = self._invocation.opened
             try:

@@ -32,20 +32,16 @@ from modeldiagrams.tracer.torch_facts.private_api import MODES, default_device, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torch import nn
-
     from modeldiagrams.tracer.restore.leftovers import Namespace
 
 
 @contextlib.contextmanager
-def restored(
-    model: Any, inputs: Any, namespaces: Sequence[Namespace], modules: Sequence[tuple[str, nn.Module]] = ()
-) -> Iterator[TensorSnapshot]:
+def restored(model: Any, inputs: Any, namespaces: Sequence[Namespace]) -> Iterator[TensorSnapshot]:
     """Restore, at the end, what the contract above names; the stacks of modes are up to `mode_stacks_restored`.
 
     Fake tensors are removed from the namespaces. Yields the snapshot of tensors, to be told before a write to them.
     """
-    objects = ObjectSnapshot(model, inputs, modules)
+    objects = ObjectSnapshot(model, inputs)
     tensors = TensorSnapshot(objects.tensors)
     has_grad = torch.is_grad_enabled()  # inference mode sets it, too
     with contextlib.ExitStack() as undo:

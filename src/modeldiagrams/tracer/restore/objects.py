@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import logging
@@ -16,13 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import find_module, list_bases
-from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, PLAIN_VALUES, bookkeeping_of, own_attributes
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_VALUES
 from modeldiagrams.tracer.values.traced_callables import used_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["LIBRARIES", "MUTABLE", "ObjectSnapshot", "attempt"]
+__all__ = ["LIBRARIES", "ObjectSnapshot", "attempt", "restore_content"]
 
 _log = logging.getLogger(__name__)
 
@@ -30,10 +29,9 @@ LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 """Packages whose classes and functions hold no state of a model."""
 _STATEFUL = frozenset({"abc", "amp", "collections", "optim", "types", "typing", "weakref"})
 """Exceptions (of torch, its subpackages): optimizers, `types.SimpleNamespace`, `UserDict`, bases of user classes."""
-MUTABLE: tuple[Any, ...] = (OrderedDict, dict, list, set, deque)
+_MUTABLE: tuple[Any, ...] = (OrderedDict, dict, list, set, deque)
 """Containers with content to restore."""
-_CONTAINERS = frozenset(MUTABLE)
-_EASY = PLAIN_TENSORS | PLAIN_VALUES
+_CONTAINERS = frozenset(_MUTABLE)
 _MAX_OBJECTS = 1 << 15
 """A model may hold its training data."""
 _MAX_ITEMS = 4096
@@ -43,46 +41,36 @@ _MAX_ITEMS = 4096
 class ObjectSnapshot:
     """Remembers attributes and containers, however deep they are nested, and restores them. Copies no tensors."""
 
-    def __init__(self, model: Any, inputs: Any, modules: Sequence[tuple[str, nn.Module]] = ()) -> None:
-        """Remember.
-
-        Args:
-            model: A module, or any callable.
-            inputs: Its arguments.
-            modules: What `modules_of` says of the model; others are found one by one.
-        """
+    def __init__(self, model: Any, inputs: Any) -> None:
+        """Remember what a model, which may be any callable, and its arguments hold."""
         self._tensors: dict[int, Tensor] = {}
         """All that were found, by id."""
         self._modules: list[tuple[nn.Module, type]] = []
         self._dicts: list[dict[Any, Any]] = []
-        """Attributes and plain dicts."""
+        """Attributes of objects, and plain dicts."""
         self._copies: list[dict[Any, Any]] = []
         """Shallow copies of them."""
         self._contents: list[tuple[Any, Any]] = []
-        """Other containers, with shallow copies of them."""
-        self._empty: list[Any] = []
+        """Other containers, with shallow copies of their content."""
+        self._empty = empty = list[Any]()
         """Containers without content: most hooks of most modules."""
-        self._found: dict[int, Any] = {}
-        """What was looked into, kept alive so that ids stay unique."""
-        self._pending: list[Any] = [inputs, model]
-        if isinstance(model, FunctionType):
-            self._pending += used_by(model).values()
-        with contextlib.suppress(Exception):  # one that is not as usual: they are found one by one
-            self._add_modules(list({id(module): module for _, module in modules}.values()))
-        pending, found = self._pending, self._found
-        adders: dict[int, Callable[[Any], object]] = {}  # by id of the class, which may be unhashable
+        self._may_hold_state = functools.cache(_may_hold_state)
+        found: dict[int, Any] = {}  # keeps what was looked into alive, so that ids stay unique
+        pending: list[Any] = [inputs, model, *(used_by(model).values() if isinstance(model, FunctionType) else ())]
         while pending and len(found) < _MAX_OBJECTS:
             value = pending.pop()
-            if (key := id(value)) not in found:
-                found[key] = value
-                kind = type(value)
+            if id(value) not in found:
+                found[id(value)] = value
                 try:
-                    add = adders.get(id(kind))
-                    if add is None:
-                        add = adders[id(kind)] = self._adder(kind)
-                    add(value)
-                except Exception:  # noqa: BLE001, S110 (whatever the user's own class does)
-                    pass
+                    inner = self._enter(value, type(value))
+                except Exception:  # noqa: BLE001, S112 (whatever the user's own class does)
+                    continue
+                for item in itertools.islice(inner, _MAX_ITEMS):
+                    kind = type(item)
+                    if kind in _CONTAINERS and not item:
+                        empty.append(item)
+                    elif kind not in PLAIN_VALUES:
+                        pending.append(item)
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -101,81 +89,39 @@ class ObjectSnapshot:
         for container in filter(None, self._empty):
             attempt(container.clear)
 
-    def _adder(self, kind: type) -> Callable[[Any], object]:  # noqa: PLR0911 (one return per kind)
-        """What adds objects of a class."""
+    def _enter(self, value: Any, kind: type) -> Iterable[Any]:  # noqa: PLR0911 (one return per kind)
+        """Remember a value; return what it holds."""
         if issubclass(kind, Tensor):
-            return lambda value: self._tensors.update({id(value): value})
+            self._tensors[id(value)] = value
+            return ()
         if issubclass(kind, nn.Module):
-            return self._add_scripted_module if issubclass(kind, torch.jit.ScriptModule) else self._add_module
-        if issubclass(kind, MUTABLE):
-            return self._add_dict if kind is dict else self._add_container
+            self._modules.append((value, kind))
+            in_cpp = (*value.parameters(), *value.buffers()) if issubclass(kind, torch.jit.ScriptModule) else ()
+            return [*in_cpp, *self._copy(vars(value))]
+        if issubclass(kind, _MUTABLE):
+            return [*self._copy(value), *(() if kind in _CONTAINERS else self._enter_object(value))]
         if issubclass(kind, tuple):
-            return lambda value: self._add_items(tuple(tuple.__iter__(value)))
+            return tuple.__iter__(value)
         if issubclass(kind, functools.partial):
-            return lambda value: self._pending.extend((value.func, value.args, value.keywords))
+            return value.func, value.args, value.keywords
         if issubclass(kind, MethodType):
-            return lambda value: self._pending.append(value.__self__)
-        return self._add_attributes if _may_hold_state(kind) else id  # nothing to add
+            return (value.__self__,)
+        return self._enter_object(value) if self._may_hold_state(kind) else ()
 
-    def _add_modules(self, modules: list[nn.Module]) -> None:
-        """Several modules at once: most hold little else than what every module has, and nearly all of it is empty."""
-        containers = bookkeeping_of(modules)
-        filled = [held for held in containers if held]
-        values = self._remember([held for held in filled if type(held) is dict])
-        tensors = [value for value in values if type(value) in PLAIN_TENSORS]
-        known = set(map(id, modules))
-        self._remember([vars(module) for module in modules])
-        self._pending += [value for value in values if type(value) not in _EASY and id(value) not in known]
-        self._pending += [held for held in filled if type(held) is not dict]
-        for module in modules:
-            if held := own_attributes(module):
-                self._add_items([value for _, value in held])
-        self._tensors.update(zip(map(id, tensors), tensors, strict=True))
-        self._empty += itertools.filterfalse(None, containers)
-        self._modules += zip(modules, map(type, modules), strict=True)
-        self._found.update(zip(map(id, modules), modules, strict=True))
-
-    def _add_module(self, module: nn.Module) -> None:
-        self._modules.append((module, type(module)))
-        self._add_dict(vars(module))
-
-    def _add_scripted_module(self, module: nn.Module) -> None:
-        self._add_module(module)
-        self._pending += (*module.parameters(), *module.buffers())  # they are in C++
-
-    def _add_dict(self, value: dict[Any, Any]) -> None:
-        self._add_items(self._remember([value]))
-
-    def _remember(self, dicts: list[dict[Any, Any]]) -> list[Any]:
-        """Copy dicts; what they hold."""
-        self._dicts += dicts
-        self._copies += map(dict.copy, dicts)
-        return [*itertools.chain.from_iterable(map(dict.values, dicts))]
-
-    def _add_container(self, value: Any) -> None:
-        base = _base_of(value)
-        items = dict(base.items(value)) if issubclass(base, dict) else list(base.__iter__(value))
-        self._contents.append((value, items))
-        self._add_items(items.values() if isinstance(items, dict) else items)
-        if type(value) not in _CONTAINERS:
-            self._add_attributes(value)
-
-    def _add_items(self, items: Collection[Any]) -> None:
-        if PLAIN_VALUES.issuperset(map(type, items)):
-            return
-        found = []
-        for item in items:
-            kind = type(item)
-            if kind in _CONTAINERS and not item:
-                self._empty.append(item)
-            elif kind not in PLAIN_VALUES:
-                found.append(item)
-        self._pending += found[_MAX_ITEMS - 1 :: -1]
-
-    def _add_attributes(self, value: Any) -> None:
+    def _enter_object(self, value: Any) -> Iterable[Any]:
         attributes = getattr(value, "__dict__", None)
-        if type(attributes) is dict:
-            self._add_dict(attributes)
+        return self._copy(attributes) if type(attributes) is dict else ()
+
+    def _copy(self, container: Any) -> Iterable[Any]:
+        """Copy the content of a container; return its items."""
+        if type(container) is dict:
+            self._dicts.append(container)
+            self._copies.append(container.copy())
+            return container.values()
+        base = _base_of(container)
+        content = dict(base.items(container)) if issubclass(base, dict) else list(base.__iter__(container))
+        self._contents.append((container, content))
+        return content.values() if isinstance(content, dict) else content
 
 
 def _may_hold_state(class_: type) -> bool:
@@ -214,7 +160,7 @@ def restore_content(container: Any, before: Any) -> None:
 
 def _base_of(container: Any) -> Any:
     kind = type(container)
-    return kind if kind in _CONTAINERS else next(base for base in MUTABLE if issubclass(kind, base))
+    return kind if kind in _CONTAINERS else next(base for base in _MUTABLE if issubclass(kind, base))
 
 
 def attempt(run: Callable[..., Any], *args: Any) -> None:
