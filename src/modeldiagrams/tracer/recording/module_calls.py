@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import CodeType, FrameType
 
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
     from modeldiagrams.tracer.values.pass_records import Value
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class CallStack:
     """Opens and closes module calls on the stack of the running thread."""
 
-    def __init__(self, recorder: Recorder, weights: NamedTensors) -> None:
+    def __init__(self, recorder: OpRecorder, weights: NamedTensors) -> None:
         self.recorder = recorder
         self._weights = weights
         self._paths = weights.paths
@@ -94,9 +94,7 @@ class CallStack:
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model, whose module call is already on the stack: the root."""
-        if not isinstance(model, nn.Module):
-            return model(*args, **kwargs)
-        self._is_root_call = True
+        self._is_root_call = isinstance(model, nn.Module)
         return model(*args, **kwargs)
 
     def knows(self, module: nn.Module) -> bool:

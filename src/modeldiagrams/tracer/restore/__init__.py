@@ -18,15 +18,14 @@ functions that cache their results get empty caches for each pass, see `leftover
 from __future__ import annotations
 
 import contextlib
-import random
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from modeldiagrams.common.random_state import random_state_restored
 from modeldiagrams.tracer.restore.leftovers import fakes_removed
-from modeldiagrams.tracer.restore.objects import ObjectSnapshot, attempt
-from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+from modeldiagrams.tracer.restore.object_snapshot import ObjectSnapshot, attempt
+from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 from modeldiagrams.tracer.torch_facts.private_api import MODES, default_device, set_default_device
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def restored(model: Any, inputs: Any, namespaces: Sequence[Namespace]) -> Iterat
         undo.enter_context(torch.set_grad_enabled(has_grad))
         undo.callback(attempt, tensors.restore)
         undo.callback(objects.restore)
-        undo.enter_context(_random_state_restored())
+        undo.enter_context(random_state_restored())
         undo.enter_context(fakes_removed(namespaces))
         yield tensors
 
@@ -72,21 +71,3 @@ def mode_stacks_restored() -> Iterator[None]:
             for mode in reversed(entered()):
                 if not any(mode is other for other in before):
                     kind.__exit__(mode, None, None, None)
-
-
-@contextlib.contextmanager
-def _random_state_restored() -> Iterator[None]:
-    """Restore the generators of random numbers that torch, Python and numpy have for everyone."""
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
-    numpy: Any = sys.modules.get("numpy.random")
-    numpy_state = numpy.get_state() if numpy else None
-    torch_state, python_state = torch.get_rng_state(), random.getstate()
-    try:
-        yield
-    finally:
-        torch.set_rng_state(torch_state)
-        random.setstate(python_state)
-        if cuda is not None:
-            torch.cuda.set_rng_state_all(cuda)
-        if numpy:
-            numpy.set_state(numpy_state)

@@ -69,34 +69,18 @@ def storage_of(tensor: Tensor) -> Any:
         return None
 
 
-def storages_of(tensors: Sequence[Tensor]) -> list[Any]:
-    """The memory of each tensor."""
-    try:
-        return list(map(Tensor.untyped_storage, tensors))
-    except NO_MEMORY:
-        return list(map(storage_of, tensors))
-
-
 def memory_key(tensor: Tensor) -> int | None:
     """An identifier of a tensor's memory, unique while the memory is in use."""
     storage = storage_of(tensor)
     return None if storage is None else id(storage)
 
 
-def version_of(tensor: Tensor) -> int | None:
-    """How often a tensor's memory was written; None if torch doesn't count (inference mode)."""
-    try:
-        return tensor._version
-    except RuntimeError:
-        return None
-
-
 def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
-    """The write counter of each tensor."""
+    """How often each tensor's memory was written; None where torch doesn't count (inference mode)."""
     try:
         return list(map(_VERSION, tensors))
     except RuntimeError:
-        return [version_of(tensor) for tensor in tensors]
+        return [None if tensor.is_inference() else tensor._version for tensor in tensors]
 
 
 def set_version(tensor: Tensor, version: int | None) -> None:

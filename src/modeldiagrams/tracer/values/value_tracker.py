@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 import msgspec
+from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.tracer.torch_facts.private_api import (
     NO_MEMORY,
@@ -47,27 +48,11 @@ _View: TypeAlias = "tuple[Value, Geometry | None]"
 
 
 class _Memory(msgspec.Struct, eq=False, gc=False):
-    """Views of one storage and writes to it. Most have one view and no write, and need no lists."""
+    """Views of one storage and writes to it."""
 
     alive: ref[Any] | None
-    views: list[_View] | tuple[_View, ...] = ()
-    writes: list[_View] | tuple[()] = ()
-
-    def add_view(self, view: _View) -> None:
-        """Append a view after the first one."""
-        views = self.views
-        if isinstance(views, tuple):
-            views = self.views = list(views)
-        views.append(view)
-        if len(views) > _MAX_VIEWS:
-            del views[: _MAX_VIEWS // 2]
-
-    def add_write(self, write: _View) -> None:
-        """Append a write."""
-        writes = self.writes
-        if isinstance(writes, tuple):
-            writes = self.writes = []
-        writes.append(write)
+    views: list[_View] = []
+    writes: list[_View] = []
 
 
 _NOWHERE = _Memory(None)
@@ -132,12 +117,14 @@ class ValueTracker:
             memory = self._memories.get(key)
             if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
                 is_new_memory = True
-                memory = self._memories[key] = _Memory(ref(storage), (view,))
+                memory = self._memories[key] = _Memory(ref(storage), [view])
             else:
                 is_new_memory = not memory.views
-                memory.add_view(view)
+                memory.views.append(view)
+                if len(memory.views) > _MAX_VIEWS:
+                    del memory.views[: _MAX_VIEWS // 2]
             if written:
-                memory.add_write(view)
+                memory.writes.append(view)
             self._tensors[id(tensor)] = ref(tensor), (value,), memory, len(memory.writes)
         if part is None and (type(tensor) not in PLAIN_TENSORS or wraps_now() is not None):
             for inner in _tensors_inside(tensor):
@@ -179,7 +166,7 @@ class ValueTracker:
             return None
         storage = storage_of(tensor)
         if storage.data_ptr() == shared.data_ptr():
-            memory.views, memory.writes = list(memory.views), list(memory.writes)  # both use these lists from now on
+            # both use these lists from now on
             self._memories[id(storage)] = _Memory(ref(storage), memory.views, memory.writes)
         return op
 
@@ -272,13 +259,9 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 def _address(tensor: Tensor) -> int:
     """Address in main memory, or 0."""
-    if tensor.device.type != "cpu" or _is_fake(tensor):
+    if tensor.device.type != "cpu" or isinstance(tensor, FakeTensor):
         return 0
     try:
         return tensor.data_ptr()
     except (RuntimeError, NotImplementedError):
         return 0
-
-
-def _is_fake(tensor: Tensor) -> bool:
-    return hasattr(tensor, "fake_mode")

@@ -43,8 +43,7 @@ class DeadUnitDetector:
 
 def _build_anomaly(key: Key, step: int, row: Row) -> Anomaly:
     shown = f"{row.dead} of {row.units} units are" if row.units else "all values are"
-    text = f"{shown} zero for every example, until the end"
-    return Anomaly(step=step, kind="dead", node=key.node, what=key.kind, tensor=key.tensor, text=text)
+    return Anomaly.of(key, step, "dead", f"{shown} zero for every example, until the end")
 
 
 def _is_trained(moment: Moment, key: Key) -> bool:

@@ -8,8 +8,6 @@ module whose output isn't finite.
 from __future__ import annotations
 
 import contextlib
-import random
-import sys
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,6 +18,7 @@ from torch.autograd.grad_mode import _unsafe_preserve_version_counter
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from modeldiagrams.common.random_state import random_state_restored
 from modeldiagrams.watching.recorder.listening import Listener
 from modeldiagrams.watching.recorder.names import Names, name_inputs, name_outputs
 from modeldiagrams.watching.recorder.parameters import list_parameters
@@ -176,7 +175,7 @@ def _model_restored(model: nn.Module) -> Iterator[None]:
     """
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
     attributes = [(of, dict(of)) for module in model.modules() for of in (vars(module), module._buffers)]  # noqa: SLF001
-    with contextlib.ExitStack() as versions, _random_state_restored():
+    with contextlib.ExitStack() as versions, random_state_restored():
         for buffer, _ in buffers:
             if not buffer.is_inference():
                 versions.enter_context(_unsafe_preserve_version_counter(buffer))
@@ -189,20 +188,6 @@ def _model_restored(model: nn.Module) -> Iterator[None]:
             for buffer, before in buffers:
                 with torch.no_grad(), contextlib.suppress(RuntimeError):  # expanded buffers can't be written
                     buffer.copy_(before)
-
-
-@contextlib.contextmanager
-def _random_state_restored() -> Iterator[None]:
-    """Restore the random states of torch, Python and NumPy."""
-    state, numpy = random.getstate(), sys.modules.get("numpy")
-    of_numpy = None if numpy is None else numpy.random.get_state()
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        random.setstate(state)
-        if numpy is not None:
-            numpy.random.set_state(of_numpy)
 
 
 def _pick_gradients(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:

@@ -65,7 +65,7 @@ def watch(  # noqa: PLR0913 (all by name)
         RecordingError: if the file exists and is not a recording.
     """
     _check_arguments(model, every, sample, start)
-    settings = WatchSettings(_check_log(log), sample, scaler, _build_filter(modules), is_compiled=_is_compiled(model))
+    settings = WatchSettings(_check_log(log), sample, scaler, _build_filter(modules), _is_compiled(model))
     return Watcher(model, settings, every, path, start)
 
 

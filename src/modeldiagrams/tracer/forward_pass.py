@@ -33,7 +33,7 @@ from modeldiagrams.tracer.recording.boundary import record_inputs, record_output
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
 from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
-from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.restore.leftovers import Namespace
-    from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+    from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 
-_R = TypeVar("_R", bound=Recorder)
+_R = TypeVar("_R", bound=OpRecorder)
 _MAX_YIELDED = 1024
 _MAX_NESTED = 8
 """Passes to look into autograd functions inside autograd functions."""
@@ -80,29 +80,8 @@ def trace(  # noqa: PLR0913  (one parameter for each choice)
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
-    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
-    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
-    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
-
-    Args:
-        model: A module, or any callable that computes with tensors.
-        args: Positional arguments for ``model(...)``.
-        kwargs: Keyword arguments for ``model(...)``.
-        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
-            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
-            parameters on the meta device, meta, and fake if that fails.
-        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
-            C++ extensions.
-        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
-            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
-
-    Returns:
-        The graph of the pass.
-
-    Raises:
-        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
-        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
-        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
+    `modeldiagrams.trace`, which also finds inputs for a model that needs some, explains the arguments and what is
+    restored.
     """
     return trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
 
@@ -136,7 +115,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
                 graph, ran, attempt = last.get("real", last[attempt.mode])
             elif graph.status.guesses:
                 other = dataclasses.replace(attempt, assumes_fewer=True)
-                graph = mark_assumed(graph, functools.partial(_run_again, invocation, other, costs=costs))
+                graph = mark_assumed(graph, functools.partial(_record, invocation, other, (), costs=costs))
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
@@ -156,10 +135,6 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
         if len(invocation.opened) == n_opened:
             break
     return recorded
-
-
-def _run_again(invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
-    return _record(invocation, attempt, (), costs=costs)[0]
 
 
 def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
@@ -201,7 +176,7 @@ class _Pass:
 
     def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        with self._run_with(Recorder):
+        with self._run_with(OpRecorder):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
             check_graph(graph)
@@ -238,7 +213,7 @@ class _Pass:
                 self._recording.release()
                 self._named_tensors.release()
 
-    def _keep_error(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+    def _keep_error(self, recorder: OpRecorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         try:
             self._run_model(recorder, snapshot, namespaces)
         except KeyboardInterrupt:
@@ -251,7 +226,7 @@ class _Pass:
         finally:
             recorder.close()
 
-    def _run_model(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+    def _run_model(self, recorder: OpRecorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
@@ -273,7 +248,7 @@ class _Pass:
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _prepare_modes(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
+    def _prepare_modes(self, recorder: OpRecorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
         """Make the dispatch modes of the pass, the outermost first, and convert the inputs for them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":

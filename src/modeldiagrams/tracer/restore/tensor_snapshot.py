@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.restore.objects import attempt, restore_content
+from modeldiagrams.tracer.restore.object_snapshot import attempt, restore_content
 from modeldiagrams.tracer.torch_facts.private_api import (
     PLAIN_TENSORS,
     UninitializedTensor,
@@ -16,7 +16,6 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     no_dispatch_modes,
     parts_of,
     set_version,
-    storages_of,
     unseen_by_modes,
     versions_of,
 )
@@ -62,8 +61,8 @@ class TensorSnapshot:
         for part in _parts(tensor):
             self.before_write(part)
         if not self._by_memory:
-            for known, storage in zip(self._tensors, storages_of(self._tensors), strict=True):
-                self._by_memory.setdefault(id(known if storage is None else storage), []).append(known)
+            for known in self._tensors:
+                self._by_memory.setdefault(memory_key(known) or id(known), []).append(known)
         for known in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
             if id(known) not in self._copies and id(known) not in self._wrappers:
                 with _unobserved():

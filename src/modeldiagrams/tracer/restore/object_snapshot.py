@@ -54,7 +54,7 @@ class ObjectSnapshot:
         """Other containers, with shallow copies of their content."""
         self._empty = empty = list[Any]()
         """Containers without content: most hooks of most modules."""
-        self._may_hold_state = functools.cache(_may_hold_state)
+        self._may_hold_state: Callable[[type], bool] = functools.cache(_may_hold_state)
         found: dict[int, Any] = {}  # keeps what was looked into alive, so that ids stay unique
         pending: list[Any] = [inputs, model, *(used_by(model).values() if isinstance(model, FunctionType) else ())]
         while pending and len(found) < _MAX_OBJECTS:
