@@ -263,20 +263,17 @@ def find_tensor_arguments(
     positional, rest = names
     if len(args) == 1 and positional and not kwargs and isinstance(args[0], Tensor):  # most module calls
         return [(positional[0], args[0])]
+    named = [
+        (positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]", value)
+        for i, value in enumerate(args)
+    ]
     found: list[tuple[str, Tensor]] = []
-    for i, value in enumerate(args):
-        name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"
-        _find_into(found, value, name, into_objects)
-    for name, value in kwargs.items():
-        _find_into(found, value, name, into_objects)
+    for name, value in (*named, *kwargs.items()):
+        if isinstance(value, Tensor):
+            found.append((name, value))
+        elif value is not None and type(value) is not bool:
+            found += find_tensors(value, name, into_objects=into_objects)
     return number_paths(found)
-
-
-def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_objects: bool) -> None:  # noqa: FBT001
-    if isinstance(value, Tensor):
-        found.append((name, value))
-    elif value is not None and type(value) is not bool:
-        found += find_tensors(value, name, into_objects=into_objects)
 
 
 def _class_name(module: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import logging
@@ -61,16 +62,13 @@ class ObjectSnapshot:
             value = pending.pop()
             if id(value) not in found:
                 found[id(value)] = value
-                try:
-                    inner = self._enter(value, type(value))
-                except Exception:  # noqa: BLE001, S112 (whatever the user's own class does)
-                    continue
-                for item in itertools.islice(inner, _MAX_ITEMS):
-                    kind = type(item)
-                    if kind in _CONTAINERS and not item:
-                        empty.append(item)
-                    elif kind not in PLAIN_VALUES:
-                        pending.append(item)
+                with contextlib.suppress(Exception):  # whatever the user's own class does
+                    for item in itertools.islice(self._enter(value, type(value)), _MAX_ITEMS):
+                        kind = type(item)
+                        if kind in _CONTAINERS and not item:
+                            empty.append(item)
+                        elif kind not in PLAIN_VALUES:
+                            pending.append(item)
 
     @property
     def tensors(self) -> list[Tensor]:

@@ -75,12 +75,20 @@ def memory_key(tensor: Tensor) -> int | None:
     return None if storage is None else id(storage)
 
 
+def version_of(tensor: Tensor) -> int | None:
+    """How often a tensor's memory was written; None if torch doesn't count (inference mode)."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return None
+
+
 def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
-    """How often each tensor's memory was written; None where torch doesn't count (inference mode)."""
+    """The write counter of each tensor."""
     try:
         return list(map(_VERSION, tensors))
     except RuntimeError:
-        return [None if tensor.is_inference() else tensor._version for tensor in tensors]
+        return [version_of(tensor) for tensor in tensors]
 
 
 def set_version(tensor: Tensor, version: int | None) -> None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
-_CONTAINERS = (tuple, list, dict)
-"""Arguments of these classes are searched for tensors."""
+_SEARCHED = (Tensor, tuple, list, dict)
+"""Classes of arguments that are searched for tensors."""
 _MAX_FRAMES = 64
 """Most frames of a traceback in a graph."""
 
@@ -152,11 +152,7 @@ class SourceFinder:
         """The values of a running function's arguments, by path."""
         inputs = {}
         for name, value in argument_values(frame, code):
-            if isinstance(value, Tensor):
-                found = [(name, value)]
-            else:
-                found = find_tensors(value, name) if isinstance(value, _CONTAINERS) else []
-            for path, tensor in found:
+            for path, tensor in find_tensors(value, name) if isinstance(value, _SEARCHED) else ():
                 if values := self.values_of(tensor):
                     inputs[path] = values[-1]
         return inputs

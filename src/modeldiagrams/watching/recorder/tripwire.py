@@ -103,7 +103,7 @@ def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | No
     """Run a pass again; return the first output that isn't finite, and the modules in the order of their returns."""
     weak, structure, (is_enabled, dtype) = inputs
     values = [_strong(value) for value in weak]
-    if any(isinstance(value, _Gone) for value in values):
+    if any(value is _GONE for value in values):
         return None, []
     args, kwargs = tree_unflatten(values, structure)
     repeated = _RepeatedPass(Names(model))
@@ -112,8 +112,8 @@ def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | No
     return repeated.found, repeated.order
 
 
-class _Gone:
-    """Replaces an input that no longer exists."""
+_GONE = object()
+"""Replaces an input that no longer exists."""
 
 
 def _weak(value: Any) -> Any:
@@ -130,7 +130,7 @@ def _strong(value: Any) -> Any:
         return value
     found = value()
     if found is None:
-        return _Gone()
+        return _GONE
     return found.detach().clone() if isinstance(found, Tensor) else found
 
 
