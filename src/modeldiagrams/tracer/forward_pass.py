@@ -126,8 +126,7 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
         try:
-            with _interpreter_settings():
-                recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+            recorded = _Pass(invocation, attempt, costs=costs).record(notes)
         except Exception as error:
             if (fault := find_fault(error)) is None:
                 raise
@@ -141,12 +140,7 @@ def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, co
     if attempt.mode != "real":
         why = "its parameters are on the meta device" if is_on_meta(invocation.function) else "no real pass succeeded"
         return explain_missing_times(graph, why)
-
-    def run() -> TimedPass:
-        with _interpreter_settings():
-            return _Pass(invocation, attempt, costs=costs).measure()
-
-    return add_times(graph, run)
+    return add_times(graph, lambda: _Pass(invocation, attempt, costs=costs).measure())
 
 
 def _check_arguments(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
@@ -193,7 +187,7 @@ class _Pass:
             elif recording.has_threads:
                 problem = "several threads ran them at the same time"
             return TimedPass(
-                {op.id: op.site.name for op in times}, {op.id: time for op, time in times.items()}, problem
+                {op.id: op.site.function.name for op in times}, {op.id: time for op, time in times.items()}, problem
             )
 
     @contextlib.contextmanager
@@ -202,7 +196,8 @@ class _Pass:
         model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
         modules = self._invocation.modules
         namespaces = namespaces_of(model, modules)
-        with restored(model, inputs, namespaces if self._attempt.mode == "fake" else ()) as snapshot:
+        restoring = restored(model, inputs, namespaces if self._attempt.mode == "fake" else ())
+        with _interpreter_settings(), restoring as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             recorder.opened = self._invocation.opened
             try:

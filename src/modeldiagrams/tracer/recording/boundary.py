@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
+from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.values.pass_records import CallSite, GraphInput
 from modeldiagrams.tracer.values.return_names import apply_return_names
@@ -44,7 +45,7 @@ def record_import(recorder: OpRecorder, name: str, argument: str, tensor: Tensor
     """Record a function of torch that made a tensor from another library's memory, passed as `argument`."""
     context = recorder.context
     source = recorder.finder.current_line(context.stack, context.scopes)
-    op = recorder.add_op(context, CallSite(f"torch.{name}", name, source), context.scopes.current)
+    op = recorder.add_op(context, CallSite(Function(f"torch.{name}", name, name), source), context.scopes.current)
     value = recorder.unknown.find_returned_value(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))

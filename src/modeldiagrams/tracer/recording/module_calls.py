@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from modeldiagrams.common.class_facts import get_full_name, name_of
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
+from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place, number_paths
 from modeldiagrams.tracer.torch_facts.private_api import (
     CALL_IMPLEMENTATION,
@@ -229,12 +230,9 @@ class CallStack:
             if not made and not passed_on:
                 return result, returned
             class_ = _class_name(call.module)
+            function = Function(class_, class_.rpartition(".")[2], "", opaque=bool(made))
             context = self.recorder.threads.context
-            op = self.recorder.add_op(
-                context,
-                CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)),
-                cost=call.unseen_cost,
-            )
+            op = self.recorder.add_op(context, CallSite(function, call.source), cost=call.unseen_cost)
             for name, tensor in given:
                 if made or id(tensor) in passed_on:
                     self.recorder.add_input(op, name, tensor)

@@ -265,14 +265,14 @@ class OpRecorder(TorchFunctionMode):
         call = context.stack[-1]
         if call.is_empty:  # reading is faster than writing
             call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope, cost)
+        op = Op(call.new_id(site.function.short), site, call, scope, cost)
         self.recording.steps.append(op)
         if context.guesses or not context.on_main_thread:  # few
             self.recording.has_threads |= not context.on_main_thread
             self.recording.add_guesses(op, context.guesses)
         if tensors:
             op.inputs = self.tracker.inputs_of(tensors, site.slots, self.unknown.find_value)
-        elif site.takes_python_values:
+        elif site.function.takes_python_values:
             self.unknown.add_python_input(op)
         return op
 
