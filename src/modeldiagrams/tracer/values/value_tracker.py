@@ -83,7 +83,9 @@ class ValueTracker:
                 with unseen_by_modes():
                     return _with_writes(tensor, values[0], memory.writes[n_seen:])
         with unseen_by_modes():
-            return self._by_memory(tensor) or self._by_parts(tensor)
+            # a tensor of a wrapper class, such as a nested one, holds the values of the tensors inside
+            values = (value for part in _tensors_inside(tensor) for value in self.values(part))
+            return self._by_memory(tensor) or list(dict.fromkeys(values))
 
     def inputs_of(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
         """The inputs of an op with these tensors in these slots; `unknown` makes a value for a tensor without one."""
@@ -189,10 +191,6 @@ class ValueTracker:
                 return (value,)
         return (memory.views[-1][0],)
 
-    def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
-        """The values of the tensors inside a tensor of a wrapper class, such as a nested one."""
-        return list(dict.fromkeys(value for part in _tensors_inside(tensor) for value in self.values(part)))
-
 
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_View]) -> list[Value]:
     """The values of a tensor after writes through other tensors that view the same memory."""
@@ -226,7 +224,8 @@ def spec_of(tensor: Tensor) -> Spec:
         return usual_spec(shape, tensor.dtype)
     except TypeError:  # symbolic sizes, or tensors in the place of numbers
         with sizes_as_numbers():
-            return _spec_of_symbolic(tensor)
+            sizes = tuple(size if type(size) is int else size_name(size) for size in tensor.shape)
+            return Spec(sizes, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -235,11 +234,6 @@ def usual_spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
     if any(type(size) is not int for size in shape):
         raise TypeError
     return Spec(tuple(shape), dtype_name(dtype), math.prod(shape) * dtype.itemsize)
-
-
-def _spec_of_symbolic(tensor: Tensor) -> Spec:
-    shape = tuple(size if type(size) is int else size_name(size) for size in tensor.shape)
-    return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 
 def _spec_of_nested(tensor: Tensor) -> Spec:

@@ -150,12 +150,10 @@ class Decoder:
 
 
 def _to_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = msgspec.to_builtins(_drop_keys(record)) if record is not None else None
+    if isinstance(record, Moment):  # rows and edges are written apart
+        record = msgspec.structs.replace(record, rows={}, edges=())
+    found: dict[str, Any] | None = msgspec.to_builtins(record)
     return found
-
-
-def _drop_keys(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
-    return msgspec.structs.replace(record, rows={}, edges=()) if isinstance(record, Moment) else record
 
 
 def _parse_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:

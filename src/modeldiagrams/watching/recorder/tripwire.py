@@ -22,6 +22,7 @@ from modeldiagrams.common.random_state import random_state_restored
 from modeldiagrams.watching.recorder.listening import Listener
 from modeldiagrams.watching.recorder.names import Names, name_inputs, name_outputs
 from modeldiagrams.watching.recorder.parameters import list_parameters
+from modeldiagrams.watching.recorder.running_calls import CallTracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,7 +107,7 @@ def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | No
     if any(value is _GONE for value in values):
         return None, []
     args, kwargs = tree_unflatten(values, structure)
-    repeated = _RepeatedPass(Names(model))
+    repeated = _RepeatedPass(model)
     with _model_restored(model), torch.no_grad(), torch.autocast("cpu", dtype, enabled=is_enabled):
         repeated.run(model, args, kwargs)
     return repeated.found, repeated.order
@@ -137,10 +138,9 @@ def _strong(value: Any) -> Any:
 class _RepeatedPass(Listener):
     """Checks the outputs of modules in a repeated pass."""
 
-    def __init__(self, names: Names) -> None:
-        self._names = names
-        self._numbers: dict[str, int] = {}
-        self._running: list[str] = []
+    def __init__(self, model: nn.Module) -> None:
+        self._names = Names(model)
+        self._calls = CallTracker(self._names, model)
         self.found: _Found | None = None
         self.order: list[str] = []
 
@@ -154,17 +154,16 @@ class _RepeatedPass(Listener):
 
     def on_call(self, module: nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         """Number the call."""
-        path = self._names.path(module) or ""
-        number = self._numbers[path] = self._numbers.get(path, 0) + 1
-        self._running.append(path if number == 1 else f"{path}#{number}")
+        self._calls.enter(module, self._names.path(module) or "")
 
     def on_return(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
         """Check the outputs of the call."""
-        call = self._running.pop()
+        call = self._calls.leave(module)
+        node = (call and call.id) or ""
         self.order.append(self._names.path(module) or "")
         for name, tensor in name_outputs(result):
             if self.found is None and not _is_finite(tensor):
-                self.found = (call, "activation", name, f"the output of {call or 'the model'} is not finite")
+                self.found = (node, "activation", name, f"the output of {node or 'the model'} is not finite")
 
 
 @contextlib.contextmanager
