@@ -45,7 +45,7 @@ def record_import(recorder: OpRecorder, name: str, argument: str, tensor: Tensor
     """Record a function of torch that made a tensor from another library's memory, passed as `argument`."""
     context = recorder.context
     source = recorder.finder.current_line(context.stack, context.scopes)
-    op = recorder.add_op(context, CallSite(Function(f"torch.{name}", name, name), source), context.scopes.current)
+    op = recorder.add_op(context, CallSite(Function(f"torch.{name}", name, ""), source), context.scopes.current)
     value = recorder.unknown.find_returned_value(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))

@@ -84,8 +84,8 @@ class ValueTracker:
                     return _with_writes(tensor, values[0], memory.writes[n_seen:])
         with unseen_by_modes():
             # a tensor of a wrapper class, such as a nested one, holds the values of the tensors inside
-            values = (value for part in _tensors_inside(tensor) for value in self.values(part))
-            return self._by_memory(tensor) or list(dict.fromkeys(values))
+            inside = (value for part in _tensors_inside(tensor) for value in self.values(part))
+            return self._by_memory(tensor) or list(dict.fromkeys(inside))
 
     def inputs_of(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
         """The inputs of an op with these tensors in these slots; `unknown` makes a value for a tensor without one."""
