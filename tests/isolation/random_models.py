@@ -15,7 +15,7 @@ import markdown
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["SECRET", "check"]
 
