@@ -101,6 +101,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
         if site.diagrams:
             _resolve_names(config, files)
+            _list_files_for_print_page(config)
         site.is_complete = True
         return env
 
@@ -138,6 +139,15 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def _end(self) -> None:
         if self._site is not None:
             self._site.builder.close()
+
+
+def _list_files_for_print_page(config: MkDocsConfig) -> None:
+    """Let print-site, which copies all pages into one, load the viewer from where that page is."""
+    if "print-site" in config.plugins:
+        files: Any = ((config.extra_css, "model-graph.css"), (config.extra_javascript, "model-graph.js"))
+        for listed, name in files:
+            if (path := f"{FOLDER}/{name}") not in listed:
+                listed.append(path)
 
 
 def _resolve_names(config: MkDocsConfig, files: Files) -> None:
