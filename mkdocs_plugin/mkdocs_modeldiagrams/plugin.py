@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import PluginConfig
 from mkdocs_modeldiagrams.links import Addresses, remove_duplicate_ids, resolve_names
-from mkdocs_modeldiagrams.site import Site
+from mkdocs_modeldiagrams.site_host import Site
 from mkdocs_modeldiagrams.watch import Watch
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch
@@ -102,6 +102,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
         if site.diagrams:
             _resolve_names(config, files)
+            _list_files_for_print_page(config)
         pages = [file.page for file in files.documentation_pages() if file.page and file.page.content]
         titles = {page.url.removeprefix("./"): str(page.title or "") for page in pages}
         for page in pages:
@@ -143,6 +144,15 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def _end(self) -> None:
         if self._site is not None:
             self._site.builder.close()
+
+
+def _list_files_for_print_page(config: MkDocsConfig) -> None:
+    """Let print-site, which copies all pages into one, load the viewer from where that page is."""
+    if "print-site" in config.plugins:
+        files: Any = ((config.extra_css, "model-graph.css"), (config.extra_javascript, "model-graph.js"))
+        for listed, name in files:
+            if (path := f"{FOLDER}/{name}") not in listed:
+                listed.append(path)
 
 
 def _resolve_names(config: MkDocsConfig, files: Files) -> None:

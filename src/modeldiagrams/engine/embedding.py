@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.overlay.images import read_image
+from modeldiagrams.overlay.image_files import read_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

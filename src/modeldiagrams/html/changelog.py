@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from modeldiagrams.html.difference import ChangeList, list_changes
+from modeldiagrams.html.change_list import ChangeList, list_changes
 from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def _build_anomaly(moment: Moment, own: list[Key], jumped: dict[Key, float]) -> 
         text = f"{len(own)} of {count} {what}s are at least {_format_factor(smallest)} times as large as before"
         return Anomaly(step=moment.step, kind="jump", what=key.kind, text=text)
     text = f"this {what} is {_format_factor(jumped[key])} times as large as before"
-    return Anomaly(step=moment.step, kind="jump", node=key.node, what=key.kind, tensor=key.tensor, text=text)
+    return Anomaly.of(key, moment.step, "jump", text)
 
 
 def _format_factor(factor: float) -> str:
