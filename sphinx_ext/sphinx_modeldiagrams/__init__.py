@@ -20,7 +20,7 @@ from sphinx_modeldiagrams.part_role import PartDomain, ResolveParts, depart_part
 from sphinx_modeldiagrams.role import ROLE, ModelRole
 from sphinx_modeldiagrams.tour_directives import ModelTourDirective, TourStepDirective
 from sphinx_modeldiagrams.transform import ReplaceDiagrams
-from sphinx_modeldiagrams.version_directives import ModelChangesDirective, ModelHistoryDirective
+from sphinx_modeldiagrams.version_directives import ListModelChanges, ModelChangesDirective, ModelHistoryDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -50,6 +50,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     connect_latex(app)
     app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
+    app.add_post_transform(ListModelChanges)
     app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)
