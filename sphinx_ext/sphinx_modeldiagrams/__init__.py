@@ -19,7 +19,7 @@ from sphinx_modeldiagrams.part_role import PartDomain, ResolveParts, depart_part
 from sphinx_modeldiagrams.role import ROLE, ModelRole
 from sphinx_modeldiagrams.tour_directives import ModelTourDirective, TourStepDirective
 from sphinx_modeldiagrams.transform import ReplaceDiagrams
-from sphinx_modeldiagrams.version_directives import ModelChangesDirective, ModelHistoryDirective
+from sphinx_modeldiagrams.version_directives import ListModelChanges, ModelChangesDirective, ModelHistoryDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -48,6 +48,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(model_part, html=(visit_part, depart_part))
     connect_latex(app)
     app.add_post_transform(ResolveParts)
+    app.add_post_transform(ListModelChanges)
     app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)
