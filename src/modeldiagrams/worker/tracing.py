@@ -128,7 +128,8 @@ def _trace(request: Trace) -> Traced:
         name=name,
         has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
-        may_differ=_may_differ(trace.graph.status.error),
+        # a variant that was tried before, and needs more memory, would do elsewhere
+        may_differ=_may_differ(trace.graph.status.error) or any(map(is_out_of_memory, target.tried)),
     )
 
 

@@ -140,7 +140,7 @@ def difference_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `Difference.to_json`."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "modeldiagrams difference, format version 1.0",
+        "title": "modeldiagrams difference, format version 1.1",
         **msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Difference))),
     }
 

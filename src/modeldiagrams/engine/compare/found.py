@@ -21,7 +21,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int
     flops: int | None
     flops_sign: str = ""
-    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes."""
+    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes. Since format 1.1."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """All results of a comparison; `Difference` adds methods."""
 
     format: Literal["modeldiagrams-diff"] = "modeldiagrams-diff"
-    version: str = "1.0"
+    version: str = "1.1"
     before: Model
     after: Model
     same: bool

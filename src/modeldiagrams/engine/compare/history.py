@@ -76,7 +76,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """A model in all releases, the oldest first."""
 
     format: Literal["modeldiagrams-history"] = "modeldiagrams-history"
-    version: str = "1.0"
+    version: str = "1.1"
     model: str
     releases: tuple[Release, ...]
 
