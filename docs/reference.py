@@ -95,8 +95,8 @@ def python() -> str:
     public = [package[str(name).strip("'\"")] for name in package.exports or ()]
     functions = [item for item in public if item.is_function]
     named = (
-        "engine.compare.found.Change",
-        "engine.compare.found.Checkpoints",
+        "engine.compare.difference.Change",
+        "engine.compare.difference.Checkpoints",
         "api.notebook.ModelDiagram",
         "api.summary.ModelSummary",
         "ir.queries.Connection",

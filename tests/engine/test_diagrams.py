@@ -27,7 +27,7 @@ from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.options.settings import Settings
-from modeldiagrams.render.draw import Picture
+from modeldiagrams.render.draw import Picture, build_difference
 from modeldiagrams.worker import Refused, Traced
 from option_helpers import make_options
 
@@ -43,6 +43,7 @@ class FakeWorker:
         self.closed = False
         self.traced = Traced(graph=serialize(small_graph()), sources=())
         self.drawn = PICTURE
+        self.difference = build_difference
 
     def trace(self, options, paths):
         self.requests.append(("trace", options.call.model, tuple(paths)))
@@ -372,7 +373,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json no longer matches the model (fc: out_features 2 → 20)" in (
+        assert "the snapshot kept/mypkg.Net.json no longer matches the model (breaking: fc: out_features 2 → 20)" in (
             made.problem.message
         )
         assert made.picture == PICTURE

@@ -58,7 +58,7 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     graph files (https://…); `-` reads one from stdin.
     """
     with report_errors():
-        graphs = [graph_of(side, lambda target: trace_model(target, "auto", {}).graph) for side in (before, after)]
+        graphs = [graph_of(side, lambda target: trace_model(target, {}).graph) for side in (before, after)]
         compared = DrawnComparison(*graphs, details=details)
         found = compared.difference
         drawn = {"html": compared.to_html, "svg": compared.to_svg}

@@ -22,7 +22,6 @@ from modeldiagrams.options.parsing import collect_help, list_options, parse_opti
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.once import Mode
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["render_command", "show_command"]
@@ -63,8 +62,8 @@ def render_command(graph: Path, output: Path, *, flat: bool, theme: Theme | None
 @_draw_options
 @click.option("-o", "--output", type=GRAPH_FILE, help=f"{_DRAWN} By default, the model's name with .html.")
 @FORCE
-def show_command(  # noqa: PLR0913  (one for each flag)
-    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
+def show_command(
+    target: str, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
 ) -> None:
     """Run a model once and draw it: `trace` and `render` in one step.
 
@@ -75,7 +74,7 @@ def show_command(  # noqa: PLR0913  (one for each flag)
             drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        _, graph, _, sources = trace_model(target, mode, given)
+        _, graph, _, sources = trace_model(target, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):

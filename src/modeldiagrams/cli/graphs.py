@@ -17,8 +17,6 @@ from modeldiagrams.ir import serialize
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from modeldiagrams.engine.once import Mode
-
 __all__ = ["schema_command", "trace_command"]
 
 
@@ -30,9 +28,7 @@ __all__ = ["schema_command", "trace_command"]
 @click.option(
     "--explain", "explained", is_flag=True, help="Print assumptions as options to paste, instead of the graph."
 )
-def trace_command(
-    target: str, mode: Mode, output: Path | None, *, force: bool, explained: bool, **given: str | None
-) -> None:
+def trace_command(target: str, output: Path | None, *, force: bool, explained: bool, **given: str | None) -> None:
     """Run a model once and write its graph.
 
     TARGET is a class, a factory function or an instance: a dotted path (mypkg.Model), pkg.mod:attr, or a file and a
@@ -44,7 +40,7 @@ def trace_command(
                 f"option `-o`: expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried, _ = trace_model(target, mode, given)
+        options, graph, tried, _ = trace_model(target, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)

@@ -63,4 +63,4 @@ def _load_or_trace(recording: Path, model: str | None, inputs: str | None) -> Gr
         return modules
     if is_graph_file(model):
         return load_graph_file(Path(model))
-    return trace_model(model, "auto", {"inputs": inputs}).graph
+    return trace_model(model, {"inputs": inputs}).graph

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from modeldiagrams.engine.diagram import add_problem
-from modeldiagrams.engine.embedding import embedded
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.overlay.comments import add_cues, read_cues
+from modeldiagrams.overlay.images import read_image
+from modeldiagrams.overlay.overlay import Image
 from modeldiagrams.overlay.resolve import resolve
 from modeldiagrams.worker.dependencies import find_dependencies
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.errors import ModelDiagramsError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
@@ -47,9 +48,25 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str]
     cues, wrong = read_cues(graph, sources)
     if not said and not any(cues.values()):
         return Annotations(None, [*wrong])
-    found = embedded(said.get("embed") or {}, folder)
-    overlay, problems = resolve(graph, add_cues({**said, "embed": found.images}, cues))
-    return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources)
+    files, images, missing = said.get("embed") or {}, dict[str, Image](), list[ModelDiagramsError]()
+    for pattern, one in files.items():
+        try:
+            images[pattern] = _read_image(folder, one["image"], one.get("alt") or f"Picture of {pattern}")
+        except OptionError as error:
+            missing.append(error)
+    overlay, problems = resolve(graph, add_cues({**said, "embed": images}, cues))
+    sources = [str((folder / one["image"]).absolute()) for one in files.values()]
+    return Annotations(overlay, [*missing, *problems, *wrong], sources)
+
+
+def _read_image(folder: Path, name: str, alt: str) -> Image:
+    try:
+        return read_image((folder / name).read_bytes(), alt)
+    except OSError as error:
+        reason = f"{error.strerror or error}; expected the path of a PNG, JPEG or SVG file, as in links"
+        raise OptionError("embed", f"{name}: {reason}") from error
+    except ValueError as error:
+        raise OptionError("embed", f"{name}: {error}") from error
 
 
 def annotate_diagram(diagram: Diagram, folder: Path) -> Diagram:

@@ -82,7 +82,7 @@ class DiagramBuilder:
         self._store = Store(cache_dir) if cache_dir else None
         self._cache = Cache(self._store) if self._store else None
         self._session = session or Session()
-        self._snapshots = Snapshots(snapshots) if snapshots else None
+        self._snapshots = Snapshots(snapshots, self._session.drawer.difference) if snapshots else None
         self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
 
     @property

@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.engine.compare.difference import difference_by
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
-from modeldiagrams.ir.structure import describe_changes, holds_less, structural_digest
+from modeldiagrams.ir.structure import holds_less, structural_digest
 from modeldiagrams.options.settings import SNAPSHOTS
+from modeldiagrams.render.draw import build_difference
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["SnapshotReport", "Snapshots", "take_snapshots"]
@@ -60,8 +64,10 @@ class Snapshots:
         folder: Its path.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, compare: Callable[[bytes, bytes], str] = build_difference) -> None:
+        """Prepare; `compare` is as in `difference_by`."""
         self.folder = folder
+        self._compare = compare
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
         self._said: set[str] = set()
@@ -112,10 +118,19 @@ class Snapshots:
             return None
         except (OSError, ModelDiagramsError) as error:
             return f"the snapshot {self.folder.name}/{path.name} can't be read ({error}); {_FIX}"
-        changes = describe_changes(kept, graph)
-        if not changes:
+        if structural_digest(kept) == structural_digest(graph):
             return None
-        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model ({changes}); {_FIX}"
+        changes = self._describe_changes(kept, graph)
+        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model{changes}; {_FIX}"
+
+    def _describe_changes(self, kept: Graph, graph: Graph) -> str:
+        if kept.status.state != graph.status.state:
+            return f" (its pass is {kept.status.state} → {graph.status.state})"
+        try:
+            changes = difference_by(self._compare, kept, graph).summarise()
+        except ModelDiagramsError:  # incomplete graphs can't be compared
+            return ""
+        return f" ({'; '.join(changes)})" if changes else ""
 
     def _note(self, what: str, path: Path) -> None:
         if self._report:

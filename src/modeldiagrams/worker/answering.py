@@ -96,8 +96,7 @@ def _answer(answer: Callable[[Request, int], Answer], request: Request, log: int
         traceback.print_exc()
         doing = request.doing if isinstance(request, Trace) else "the process"
         what = f"{type(error).__name__}: {error}".removesuffix(": ")
-        problem = Problem(kind="worker", message=f"{doing} failed with {what}")
-        return Refused(problem=problem, has_side_effects=True)
+        return Refused(problem=Problem(kind="worker", message=f"{doing} failed with {what}"))
 
 
 def _open_private_pipes() -> tuple[IO[bytes], IO[bytes]]:

@@ -1,7 +1,6 @@
 """Finds the user's files that a model depends on, whose change may change its diagram.
 
-A worker has loaded files of many models, and a package usually imports all of its models. So not the loaded modules
-decide, but the imports of the model's own code.
+A package usually imports all of its models. So not the loaded modules decide, but the imports of the model's own code.
 """
 
 from __future__ import annotations

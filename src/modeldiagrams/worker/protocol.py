@@ -149,12 +149,8 @@ class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
     """The end of what the model printed."""
     imported: tuple[str, ...] = ()
     """Library modules that the import of the model's package loaded, if it took long and did nothing else."""
-    loaded: tuple[str, ...] = ()
-    """Absolute paths of all user files that the process has loaded so far, for any model."""
     may_differ: bool = False
     """Whether another try may end differently with equal sources, after a limit, a signal, a file or a connection."""
-    has_side_effects: bool = False
-    """Whether the model changed its process for later models."""
 
 
 class Traced(_OfModel, frozen=True, kw_only=True, tag=True):

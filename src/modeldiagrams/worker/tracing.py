@@ -23,7 +23,7 @@ from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import find_dependencies
 from modeldiagrams.worker.limits import explain_memory, limit_process
 from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
-from modeldiagrams.worker.process_state import State, has_changed, process_state
+from modeldiagrams.worker.process_state import has_changed, process_state
 from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
 from modeldiagrams.worker.read_files import list_read_files
 
@@ -70,33 +70,25 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     if not request.call.measure_time:  # a graph must not depend on the processor, but times do
         os.environ |= _SAME_NUMBERS
         torch.set_num_threads(_THREADS)
-    before = process_state()
     imported: tuple[str, ...] = ()
     try:
         with limit_process(request.limits.seconds, request.limits.gigabytes, log):
-            imported = _list_imported(request.call.model, before)
+            imported = _list_imported(request.call.model)
             answer: Traced | Refused = _trace(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         problem = _make_problem(error, request)
         may_differ = is_external(error) or is_out_of_memory(problem.message)
         answer = Refused(problem=problem, sources=sources, may_differ=may_differ)
-    read = list_read_files(answer.sources, start)
-    return msgspec.structs.replace(
-        answer,
-        sources=(*answer.sources, *read),
-        loaded=(*loaded_files(), *read),
-        imported=imported,
-        has_side_effects=has_changed(before, process_state()),
-    )
+    return msgspec.structs.replace(answer, sources=(*answer.sources, *list_read_files(start)), imported=imported)
 
 
-def _list_imported(model: str, before: State) -> tuple[str, ...]:
+def _list_imported(model: str) -> tuple[str, ...]:
     """Return the library modules that the import of a model's package loads, if it pays to load them in advance.
 
     Not if the import had other effects, because a library may read an environment variable that the package sets.
     """
-    known = set(sys.modules)
+    known, before = set(sys.modules), process_state()
     locate(model)
     files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name not in known}
     found = tuple(name for name, file in files.items() if isinstance(file, str) and is_library(file))
