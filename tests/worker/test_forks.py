@@ -265,7 +265,9 @@ def test_killed_build_leaves_no_process_even_while_a_model_runs(project, tmp_pat
 
 def test_answer_that_is_none_is_said_to_be_so(run):
     problem = run("import msgspec; msgspec.msgpack.encode = lambda *_: b'nonsense'").problem
-    assert problem.message == "tracing models.Net left the tracing process unable to answer"
+    assert (
+        problem.message == "tracing models.Net left the tracing process unable to answer: Expected `object`, got `int`"
+    )
 
 
 def test_fork_whose_answer_fails_does_not_go_on_as_its_parent(run, tmp_path):

@@ -138,10 +138,19 @@ def test_large_output_does_not_fill_the_disk(tmp_path, monkeypatch):
 
 
 def test_text_instead_of_a_message_is_an_error():
-    with pytest.raises(msgspec.DecodeError, match="expected a message, got b'Activati'"):
+    with pytest.raises(
+        msgspec.DecodeError, match="expected a message, got b'Activating the e', which something else w"
+    ):
         receive(io.BytesIO(b"Activating the environment"), Hello)
-    with pytest.raises(EOFError):
-        receive(io.BytesIO(b"\0\0"), Hello)
+
+
+def test_half_a_message_is_the_end_of_the_process():
+    whole = io.BytesIO()
+    send(whole, Hello(version="1", libraries=()))
+    for length in range(whole.tell()):
+        with pytest.raises(EOFError):
+            receive(io.BytesIO(whole.getvalue()[:length]), Hello)
+    assert receive(io.BytesIO(whole.getvalue()), Hello) == Hello(version="1", libraries=())
 
 
 def test_processes_that_models_started_end_with_the_owner(tmp_path):

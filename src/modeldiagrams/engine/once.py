@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from modeldiagrams.engine.loaded import read_graph_file
+from modeldiagrams.engine.loaded import load_graph, read_graph_file
 from modeldiagrams.errors import OptionError
-from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.record.calls import calls_file, recorded_graph, with_recorded
 from modeldiagrams.worker import Refused, Worker
 
@@ -59,4 +58,7 @@ def trace_once(options: Options, folders: Sequence[Path]) -> TracedModel | Probl
         answer = worker.trace(msgspec.structs.replace(options, call=call), folders)
     if isinstance(answer, Refused):
         return answer.problem
-    return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
+    loaded = load_graph(answer, call.model)
+    if isinstance(loaded, Refused):
+        return loaded.problem
+    return TracedModel(options, loaded.graph, answer.tried, answer.sources)

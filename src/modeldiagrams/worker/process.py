@@ -120,7 +120,7 @@ class Process:
                 return receive(self._pipes()[1], kind)
         except msgspec.DecodeError as error:
             self.kill()
-            raise WorkerError("left the tracing process unable to answer") from error
+            raise WorkerError(f"left the tracing process unable to answer: {error}") from error
         except (EOFError, OSError) as error:
             self.kill()
             raise self._exit_error(request, seconds) from error

@@ -1,7 +1,7 @@
 """The messages between the documentation process and its worker.
 
-A message is its length, eight bytes, and its content in MessagePack. (JSON would turn the integer keys that example
-inputs may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
+A message is a mark, its length, and its content in MessagePack. (JSON would turn the integer keys that example inputs
+may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
 """
 
 from io import BufferedIOBase
@@ -44,9 +44,10 @@ NO_TORCH = (
     " (option `python`), or commit the graphs (`modeldiagrams snapshot`)"
 )
 
+_MARK = b"\x93message"
+"""Tells a message from what an interpreter prints when it starts, or a model writes to files that it did not open."""
 _LENGTH = 8
-_LONGEST = 2**36
-"""Bytes. Text in place of a message, from an interpreter that prints when it starts, reads as a far larger length."""
+"""The number of bytes for the length."""
 
 T = TypeVar("T")
 
@@ -203,7 +204,7 @@ def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) ->
         content = msgspec.msgpack.encode(message)
     except UnicodeEncodeError:  # names, paths and messages are the model's
         content = msgspec.msgpack.encode(escape_surrogates(msgspec.to_builtins(message, builtin_types=[bytes])))
-    file.write(len(content).to_bytes(_LENGTH) + content)
+    file.write(_MARK + len(content).to_bytes(_LENGTH) + content)
     file.flush()
 
 
@@ -214,11 +215,14 @@ def receive(file: IO[bytes] | BufferedIOBase, kind: type[T]) -> T:
         EOFError: if the other side is gone.
         msgspec.DecodeError: if it is not a message.
     """
-    head = file.read(_LENGTH)
-    length = int.from_bytes(head) if len(head) == _LENGTH else 0
-    if length > _LONGEST:
-        raise msgspec.DecodeError(f"expected a message, got {head!r}")
+    head = file.read(len(_MARK) + _LENGTH)
+    if not _MARK.startswith(head[: len(_MARK)]):
+        raise msgspec.DecodeError(f"expected a message, got {head!r}, which something else wrote")
+    length = int.from_bytes(head.removeprefix(_MARK))
     content = file.read(length)
-    if not content:
+    if not content or len(content) < length:
         raise EOFError
-    return msgspec.msgpack.decode(content, type=decodable(kind))
+    try:
+        return msgspec.msgpack.decode(content, type=decodable(kind))
+    except (UnicodeError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from error
