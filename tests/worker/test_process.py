@@ -107,7 +107,7 @@ def test_only_timeouts_of_traces_name_the_option(started, request_):
     started._is_late = True
     started.kill()
     assert str(started._exit_error(request_, 2)) == "took longer than 2 s and was stopped"
-    trace = Trace(call=Call(model="x"), limits=Limits(timeout=1, memory=1), mode="auto")
+    trace = Trace(call=Call(model="x"), limits=Limits(timeout=1, memory=1))
     assert str(started._exit_error(trace, 2)) == "took longer than 1 s and was stopped (option `timeout`)"
 
 

@@ -24,7 +24,6 @@ __all__ = [
     "DrawnFile",
     "Hello",
     "Kind",
-    "Mode",
     "Prepare",
     "Problem",
     "Ready",
@@ -54,7 +53,6 @@ T = TypeVar("T")
 Kind: TypeAlias = Literal[
     "model", "inputs", "forward", "graph-file", "snapshot", "option", "comment", "worker", "render", "difference"
 ]
-Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +90,6 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     call: Call
     limits: Limits
-    mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
 

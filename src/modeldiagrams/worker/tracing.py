@@ -97,13 +97,11 @@ def _list_imported(model: str) -> tuple[str, ...]:
 
 def _trace(request: Trace) -> Traced:
     call = request.call
-    if call.mode is not None and request.mode == "auto":
-        request = msgspec.structs.replace(request, mode=call.mode)
     target = _on_device(resolve(call, request.limits.device), request)
     if target.note is not None and any(map(is_out_of_memory, target.tried)):
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
-        trace = record(target, request.mode, measure_time=bool(call.measure_time))
+        trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = _add_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
     classes = {type(module) for module in target.model.modules()}
@@ -135,7 +133,7 @@ def _may_differ(error: Failure | None) -> bool:
 def _on_device(target: Target, request: Trace) -> Target:
     """Move the target to the requested device. In meta mode, the tracer moves the inputs, because it needs values."""
     name, device = request.call.model, request.limits.device
-    if request.mode == "meta":
+    if request.call.mode == "meta":
         move_to_device("meta", target.model, (), name)
     elif device:
         args, kwargs = move_to_device(device, target.model, (target.args, target.kwargs), name)
