@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import PluginConfig
 from mkdocs_modeldiagrams.links import Addresses, remove_duplicate_ids, resolve_names
-from mkdocs_modeldiagrams.site import Site
+from mkdocs_modeldiagrams.site_host import Site
 from mkdocs_modeldiagrams.watch import Watch
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch

@@ -14,12 +14,13 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.hosting.host import list_accepted_problems, prefetch
+from modeldiagrams.hosting.host import prefetch
+from modeldiagrams.hosting.reports import list_accepted_problems
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
-from sphinx_modeldiagrams.config import find_configuration_folder, get_settings
+from sphinx_modeldiagrams.conf_values import find_configuration_folder, get_settings
+from sphinx_modeldiagrams.diagram_node import find_document, locate_diagrams
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, make_module_anchor, make_module_anchors
-from sphinx_modeldiagrams.nodes import find_document, locate_diagrams
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 

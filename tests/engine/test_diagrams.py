@@ -20,12 +20,12 @@ from modeldiagrams.engine.compare.versions import list_kept_graphs
 from modeldiagrams.engine.diagram import Diagram, Problem, add_problem
 from modeldiagrams.engine.ids import make_diagram_id
 from modeldiagrams.engine.problems import format_problem
-from modeldiagrams.errors import CommentError, RenderError
+from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.site_files import build_shared_files, make_entry
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.settings import Settings
 from modeldiagrams.render.draw import Picture, build_difference
 from modeldiagrams.worker import Refused, Traced
@@ -384,21 +384,11 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         assert "can't be read" in builder.build(make_options(model="mypkg.Net")).problem.message
 
 
-def test_problems_of_comments_are_only_for_authors(builder):
-    diagram = add_problem(
-        builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
-    )
-    assert diagram.problem == Problem(kind="comment", message="mypkg/m.py:3: `# diagram: hid` is unknown")
-    assert diagram.shown_problem is None
-
-
 def test_readers_see_their_own_problems_next_to_those_of_authors(builder):
-    made = builder.build(make_options(model="mypkg.Net"))
-    comment, failed = CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown"), RenderError("no room")
-    for errors in [(comment, failed), (failed, comment), (comment, failed, comment)]:
-        diagram = made
-        for error in errors:
-            diagram = add_problem(diagram, error)
-        assert diagram.shown_problem.kind == "render"
-        assert diagram.shown_problem.message == "mypkg.Net: no room"
-        assert format_problem(diagram.problem).count("`# diagram: hid` is unknown") == errors.count(comment)
+    stale = Problem(kind="snapshot", message="the snapshot no longer matches the model")
+    made = msgspec.structs.replace(builder.build(make_options(model="mypkg.Net")), problem=stale)
+    assert made.shown_problem is None
+    diagram = add_problem(made, RenderError("no room"))
+    assert diagram.shown_problem.kind == "render"
+    assert diagram.shown_problem.message == "mypkg.Net: no room"
+    assert "no longer matches" in format_problem(diagram.problem)

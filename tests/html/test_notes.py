@@ -9,7 +9,7 @@ import pytest
 from graphs import hostile_graph, small_graph
 from modeldiagrams import OptionError, annotate, to_html, to_svg
 from modeldiagrams.api.export import write
-from modeldiagrams.overlay.resolve import resolve
+from modeldiagrams.overlay.annotate import resolve
 
 HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--"
 

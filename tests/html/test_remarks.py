@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.html.texts import list_remarks
+from modeldiagrams.html.descriptions import list_remarks
 from modeldiagrams.ir.graph import Guess, OpNode
 
 

@@ -12,7 +12,7 @@ import pytest
 from modeldiagrams import diagram
 from modeldiagrams.engine.cache import make_graph_key
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.html.texts import list_remarks
+from modeldiagrams.html.descriptions import list_remarks
 from modeldiagrams.ir.graph import STALE
 from modeldiagrams.options.call import Call, RecordedCall
 from modeldiagrams.options.options import Options

@@ -6,38 +6,32 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.engine.annotations import annotations_of, list_sources
+from modeldiagrams.engine.annotations import annotations_of
 from modeldiagrams.options.parsing import parse_option
 from modeldiagrams.render.draw import Authored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from modeldiagrams.engine.annotations import Annotations
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["collect_annotations", "prepare_overlay", "read_annotations_in_code"]
+__all__ = ["collect_annotations", "prepare_overlay"]
 
 
-def collect_annotations(graph: Graph, given: Mapping[str, Any], sources: Sequence[str] = ()) -> Annotations:
-    """Collect annotations from options of the struct `Author` and comments in code.
+def collect_annotations(graph: Graph, given: Mapping[str, Any]) -> Annotations:
+    """Collect annotations from options of the struct `Author`.
 
     Args:
         graph: The graph with the nodes.
         given: The options by name. Files are relative to the current folder.
-        sources: Absolute paths of the model's source files, to read comments from.
 
     Raises:
         OptionError: for an invalid value.
     """
     options = {name: parse_option(name, value) for name, value in given.items()}
-    return annotations_of(graph, options, sources, Path.cwd())
-
-
-def read_annotations_in_code(graph: Graph, model: Any) -> Annotations:
-    """Collect annotations from comments in the code of a model in this process."""
-    return annotations_of(graph, {}, list_sources(model), Path.cwd())
+    return annotations_of(graph, options, Path.cwd())
 
 
 def prepare_overlay(graph: Graph, overlay: Overlay | None) -> Authored | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import click
 
 from modeldiagrams.api.annotations import collect_annotations
-from modeldiagrams.api.export import DRAWN, Theme, check_format, write
+from modeldiagrams.api.export import Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
@@ -74,11 +74,15 @@ def show_command(
             drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
+<<<<<<< HEAD
         _, graph, _, sources = trace_model(target, given)
+=======
+        _, graph, _, _ = trace_model(target, mode, given)
+>>>>>>> main
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):
-                look.draw(graph, path, sources)
+                look.draw(graph, path)
             say(graph, path)
         if output is None:
             echo(path)
@@ -98,19 +102,19 @@ class _Drawing(NamedTuple):
         parse_view(self._split()[0])
         self._recording_files()
 
-    def draw(self, graph: Graph, output: Path, sources: tuple[str, ...] = ()) -> None:
+    def draw(self, graph: Graph, output: Path) -> None:
         """Draw a graph to a file, or as SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _make_file_name(output)
-                self._write(graph, file, sources)
+                self._write(graph, file)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            self._write(graph, output, sources)
+            self._write(graph, output)
 
-    def _write(self, graph: Graph, file: Path, sources: tuple[str, ...]) -> None:
+    def _write(self, graph: Graph, file: Path) -> None:
         view, author = self._split()
-        said = collect_annotations(graph, author, sources if file.suffix in DRAWN else ())
+        said = collect_annotations(graph, author)
         recordings = read_recordings(graph, list_named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings

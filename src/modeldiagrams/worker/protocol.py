@@ -51,7 +51,7 @@ _LENGTH = 8
 T = TypeVar("T")
 
 Kind: TypeAlias = Literal[
-    "model", "inputs", "forward", "graph-file", "snapshot", "option", "comment", "worker", "render", "difference"
+    "model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render", "difference"
 ]
 
 

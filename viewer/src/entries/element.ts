@@ -10,7 +10,6 @@ import { isolate } from "../widget/features/isolate.js";
 import { levels } from "../widget/features/levels.js";
 import { map } from "../widget/features/map.js";
 import { code, link, menu, recording } from "../widget/features/menu.js";
-import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
@@ -53,7 +52,6 @@ const FEATURES: readonly Feature[] = [
   map,
   tooltip,
   link,
-  minimap,
   hint,
   rest,
   viewport,

@@ -18,34 +18,29 @@ functions that cache their results get empty caches for each pass, see `leftover
 from __future__ import annotations
 
 import contextlib
-import random
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from modeldiagrams.common.random_state import random_state_restored
 from modeldiagrams.tracer.restore.leftovers import fakes_removed
-from modeldiagrams.tracer.restore.objects import ObjectSnapshot, attempt
-from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+from modeldiagrams.tracer.restore.object_snapshot import ObjectSnapshot, attempt
+from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 from modeldiagrams.tracer.torch_facts.private_api import MODES, default_device, set_default_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torch import nn
-
     from modeldiagrams.tracer.restore.leftovers import Namespace
 
 
 @contextlib.contextmanager
-def restored(
-    model: Any, inputs: Any, namespaces: Sequence[Namespace], modules: Sequence[tuple[str, nn.Module]] = ()
-) -> Iterator[TensorSnapshot]:
+def restored(model: Any, inputs: Any, namespaces: Sequence[Namespace]) -> Iterator[TensorSnapshot]:
     """Restore, at the end, what the contract above names; the stacks of modes are up to `mode_stacks_restored`.
 
     Fake tensors are removed from the namespaces. Yields the snapshot of tensors, to be told before a write to them.
     """
-    objects = ObjectSnapshot(model, inputs, modules)
+    objects = ObjectSnapshot(model, inputs)
     tensors = TensorSnapshot(objects.tensors)
     has_grad = torch.is_grad_enabled()  # inference mode sets it, too
     with contextlib.ExitStack() as undo:
@@ -54,7 +49,7 @@ def restored(
         undo.enter_context(torch.set_grad_enabled(has_grad))
         undo.callback(attempt, tensors.restore)
         undo.callback(objects.restore)
-        undo.enter_context(_random_state_restored())
+        undo.enter_context(random_state_restored())
         undo.enter_context(fakes_removed(namespaces))
         yield tensors
 
@@ -76,21 +71,3 @@ def mode_stacks_restored() -> Iterator[None]:
             for mode in reversed(entered()):
                 if not any(mode is other for other in before):
                     kind.__exit__(mode, None, None, None)
-
-
-@contextlib.contextmanager
-def _random_state_restored() -> Iterator[None]:
-    """Restore the generators of random numbers that torch, Python and numpy have for everyone."""
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
-    numpy: Any = sys.modules.get("numpy.random")
-    numpy_state = numpy.get_state() if numpy else None
-    torch_state, python_state = torch.get_rng_state(), random.getstate()
-    try:
-        yield
-    finally:
-        torch.set_rng_state(torch_state)
-        random.setstate(python_state)
-        if cuda is not None:
-            torch.cuda.set_rng_state_all(cuda)
-        if numpy:
-            numpy.set_state(numpy_state)

@@ -23,15 +23,15 @@ from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
 from modeldiagrams.tracer.values.scopes import CodeInfo, argument_values, function_names, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType, TracebackType
 
     from modeldiagrams.tracer.values.pass_records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
-_CONTAINERS = (tuple, list, dict)
-"""Arguments of these classes are searched for tensors."""
+_SEARCHED = (Tensor, tuple, list, dict)
+"""Classes of arguments that are searched for tensors."""
 _MAX_FRAMES = 64
 """Most frames of a traceback in a graph."""
 
@@ -83,7 +83,7 @@ class SourceFinder:
         self.files: set[str] = set()
         """Absolute paths of files whose code ran."""
         self.values_of: Callable[[Tensor], Sequence[Any]] = lambda _: ()
-        """Returns the values that a tensor holds; set by `Recorder`."""
+        """Returns the values that a tensor holds; set by `OpRecorder`."""
 
     def current_line(self, stack: Sequence[ModuleCall], scopes: Scopes | None = None) -> str | None:
         """Find `line_of` the frame that called the tracer."""
@@ -121,22 +121,22 @@ class SourceFinder:
 
     def global_name(self, value: Any) -> str | None:
         """Dotted name of a global variable, in a Python module that is running, that holds this object; or None."""
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
-        while frame is not None and frame.f_code is not self._boundary:
-            names = (name for name, held in frame.f_globals.items() if held is value)
-            if (name := next(names, None)) is not None:
+        for frame in self._running():
+            name = next((name for name, held in frame.f_globals.items() if held is value), None)
+            if name is not None:
                 return f"{frame.f_globals.get('__name__')}.{name}"
-            frame = frame.f_back
         return None
 
     def mentions(self, name: str) -> bool:
         """Whether a running user function uses a name, as a global variable or an attribute."""
+        return any(name in frame.f_code.co_names and self._code(frame).file is not None for frame in self._running())
+
+    def _running(self) -> Iterator[FrameType]:
+        """The running functions inside the boundary, the innermost first."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
         while frame is not None and frame.f_code is not self._boundary:
-            if name in frame.f_code.co_names and self._code(frame).file is not None:
-                return True
+            yield frame
             frame = frame.f_back
-        return False
 
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
         """The innermost user frames of a traceback, the innermost last."""
@@ -152,11 +152,7 @@ class SourceFinder:
         """The values of a running function's arguments, by path."""
         inputs = {}
         for name, value in argument_values(frame, code):
-            if isinstance(value, Tensor):
-                found = [(name, value)]
-            else:
-                found = find_tensors(value, name) if isinstance(value, _CONTAINERS) else []
-            for path, tensor in found:
+            for path, tensor in find_tensors(value, name) if isinstance(value, _SEARCHED) else ():
                 if values := self.values_of(tensor):
                     inputs[path] = values[-1]
         return inputs

@@ -69,4 +69,4 @@ def _build_anomaly(moment: Moment, own: list[Key], jumped: dict[Key, float]) -> 
         text = f"{len(own)} of {count} {what}s are at least {smallest:.3g} times as large as before"
         return Anomaly(step=moment.step, kind="jump", what=key.kind, text=text)
     text = f"this {what} is {jumped[key]:.3g} times as large as before"
-    return Anomaly(step=moment.step, kind="jump", node=key.node, what=key.kind, tensor=key.tensor, text=text)
+    return Anomaly.of(key, moment.step, "jump", text)

@@ -8,17 +8,17 @@ from docutils import nodes
 
 from modeldiagrams.engine.compare.history import TITLES
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import read_changes, read_history
-from modeldiagrams.html.difference import list_model_changes
-from modeldiagrams.html.history import render_history_chart
+from modeldiagrams.hosting.reports import report_error
+from modeldiagrams.hosting.version_requests import read_changes, read_history
+from modeldiagrams.html.change_list import list_model_changes
+from modeldiagrams.html.history_chart import render_history_chart
 from sphinx_modeldiagrams.host_directive import HostDirective
-from sphinx_modeldiagrams.reporting import DiagramError, warn
 from sphinx_modeldiagrams.tables import build_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.html.difference import ChangeList, ChangeRow, ModelChanges
+    from modeldiagrams.html.change_list import ChangeList, ChangeRow, ModelChanges
 
 __all__ = ["ModelChangesDirective", "ModelHistoryDirective", "build_changes"]
 
@@ -51,10 +51,7 @@ class _VersionsDirective(HostDirective):
         try:
             return self.content_for(" ".join([*self.arguments, *self.content]))
         except ModelDiagramsError as error:
-            if self.settings.on_error == "raise":
-                raise DiagramError(f"{self.get_location()}: {error}") from error
-            if self.settings.on_error == "warn":
-                warn("difference", str(error), self.get_location())
+            report_error(self, error, None)
             return [nodes.paragraph("", str(error))]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from modeldiagrams.html.images import describe_places, list_image_classes, make_image_id
+from modeldiagrams.html.image_list import describe_places, list_image_classes, make_image_id
 
 if TYPE_CHECKING:
     from docutils.nodes import Node

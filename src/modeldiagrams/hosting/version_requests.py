@@ -11,7 +11,7 @@ from modeldiagrams.options.options import is_graph_file
 if TYPE_CHECKING:
     from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.history import History
-    from modeldiagrams.hosting.host import Host
+    from modeldiagrams.hosting.host_protocol import Host
 
 __all__ = ["read_changes", "read_history"]
 

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.restore.objects import attempt, restore_content
+from modeldiagrams.tracer.restore.object_snapshot import attempt, restore_content
 from modeldiagrams.tracer.torch_facts.private_api import (
     PLAIN_TENSORS,
     UninitializedTensor,
-    is_wrapped,
     memory_key,
     no_dispatch_modes,
     parts_of,
     set_version,
-    storages_of,
     unseen_by_modes,
     versions_of,
 )
@@ -49,29 +47,22 @@ class TensorSnapshot:
             self._tensors = [*tensors, *self.grads]
             self._classes = list(map(type, self._tensors))
             self._versions = versions_of(self._tensors)
-            self._copies: dict[int, _Copy | None] = {}
-            """By id of the tensor; None for those in groups."""
-            self._groups: list[tuple[list[Tensor], list[Tensor], Tensor]] = []
-            """Tensors, others on the same memory, and the content of all."""
+            self._copies: dict[int, _Copy] = {}
+            """By id of the tensor."""
             self._by_memory: dict[int, list[Tensor]] = {}
-            groups: dict[tuple[Any, ...], list[Tensor]] = {}
             for tensor in tensors:
-                if id(tensor) in self._wrappers:
-                    continue  # the tensors inside have its content
-                if type(tensor) is Tensor and _is_usual(tensor):
-                    groups.setdefault((tensor.dtype, tensor.device), []).append(tensor)
-                elif type(tensor) is not nn.Parameter and not isinstance(tensor, nn.Parameter) and _is_small(tensor):
+                is_parameter = type(tensor) is nn.Parameter or isinstance(tensor, nn.Parameter)
+                # the tensors inside of a wrapper have its content
+                if not is_parameter and id(tensor) not in self._wrappers and _is_small(tensor):
                     self._copy(tensor)
-            for group in groups.values():
-                self._copy_group(group)
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
         for part in _parts(tensor):
             self.before_write(part)
         if not self._by_memory:
-            for known, storage in zip(self._tensors, storages_of(self._tensors), strict=True):
-                self._by_memory.setdefault(id(known if storage is None else storage), []).append(known)
+            for known in self._tensors:
+                self._by_memory.setdefault(memory_key(known) or id(known), []).append(known)
         for known in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
             if id(known) not in self._copies and id(known) not in self._wrappers:
                 with _unobserved():
@@ -99,27 +90,14 @@ class TensorSnapshot:
     def _restore_contents(self) -> None:
         for tensor, attributes in self._wrappers.values():
             attempt(restore_content, vars(tensor), attributes)
-        for copy in filter(None, self._copies.values()):
+        for copy in self._copies.values():
             attempt(_restore_content, *copy)
-        for group in self._groups:
-            if not _unless_unsupported(_is_unchanged, *group):
-                _restore_group(*group)
 
     def _copy(self, tensor: Tensor) -> None:
         same = _unless_unsupported(Tensor.detach, tensor)
         if same is not None:
             copy = None if tensor.is_meta or tensor.is_nested else _unless_unsupported(Tensor.clone, same)
             self._copies[id(tensor)] = tensor, same, copy
-
-    def _copy_group(self, group: list[Tensor]) -> None:
-        """Copy tensors of one type and device into one: a model may have hundreds."""
-        if _unless_unsupported(Tensor.clone, group[0].detach()) is None:  # of a type that PyTorch can't copy: int4
-            for tensor in group:
-                self._copy(tensor)
-            return
-        same = list(map(Tensor.detach, group))
-        self._groups.append((group, same, _content(same)))
-        self._copies.update(dict.fromkeys(map(id, group)))
 
 
 @contextlib.contextmanager
@@ -159,20 +137,6 @@ def _is_small(tensor: Tensor) -> bool:
     return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_SMALL
 
 
-def _is_usual(tensor: Tensor) -> bool:
-    """Whether it is small, and can be copied together with others."""
-    is_other = tensor.is_nested or tensor.is_quantized or tensor.is_meta or is_wrapped(tensor)
-    return not is_other and tensor.layout is torch.strided and tensor.numel() <= _MAX_SMALL
-
-
-def _content(tensors: Sequence[Tensor]) -> Tensor:
-    return torch.cat(list(map(Tensor.flatten, tensors)))
-
-
-def _is_unchanged(group: Sequence[Tensor], same: Sequence[Tensor], content: Tensor) -> bool:
-    return all(map(_shows_same_memory, group, same)) and torch.equal(_content(group), content)
-
-
 def _restore_class(tensor: Tensor, class_: type) -> None:
     tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     tensor.__class__ = class_
@@ -191,12 +155,6 @@ def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:
                 tensor, copy = (each.narrow(dimension, 0, 1) for each in (tensor, copy))
     with torch.inference_mode() if tensor.is_inference() else torch.no_grad():
         tensor.copy_(copy)
-
-
-def _restore_group(group: Sequence[Tensor], same: Sequence[Tensor], content: Tensor) -> None:
-    pieces = content.split_with_sizes([tensor.numel() for tensor in same])
-    for tensor, other, piece in zip(group, same, pieces, strict=True):
-        attempt(_restore_content, tensor, other, piece.view(other.shape))
 
 
 def _shows_same_memory(tensor: Tensor, other: Tensor) -> bool:

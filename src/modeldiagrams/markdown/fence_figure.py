@@ -10,14 +10,14 @@ from xml.etree.ElementTree import Element
 from modeldiagrams.hosting.host import list_link_names
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import list_figure_classes, render_fragment
-from modeldiagrams.html.images import render_images
-from modeldiagrams.html.notes import collect_notes, render_notes
+from modeldiagrams.html.image_list import render_images
+from modeldiagrams.html.note_list import collect_notes, render_notes
 
 if TYPE_CHECKING:
     from markdown import Markdown
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.markdown.host import FenceHost
+    from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["convert_markdown", "render_figure"]
 

@@ -7,21 +7,17 @@ import re
 import struct
 import zlib
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 from modeldiagrams.ir.pictures import LARGEST
 from modeldiagrams.overlay.overlay import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 __all__ = ["read_image"]
 
 _MOST_PIXELS = 16_000_000
-
-_MOST_SHAPES = 50_000
-"""In SVG; a shape counts as often as it is used."""
 _STEP = 2**20
 """The number of bytes to decompress at a time."""
 _CHANNELS = {2: 3, 4: 2, 6: 4}
@@ -34,10 +30,6 @@ _REMOVED = frozenset({"script", "foreignObject", "handler", "listener", "audio",
 _EMBEDDED = re.compile(r"\s*data:image/(png|jpe?g);base64,(?P<data>[A-Za-z0-9+/=\s]*)", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"""@import|javascript:|url\(\s*["']?(?!\s*["']?#)|image-set\(|\\""", re.IGNORECASE)
 """In attributes and styles: references to something outside the file, and escapes, which may hide them."""
-_WITHIN = re.compile(r"""url\(\s*["']?\s*#([^)"'\s]+)""", re.IGNORECASE)
-"""A reference to another element of the file, in attributes."""
-_PAINTS = frozenset({"pattern", "marker", "mask", "clipPath", "filter"})
-"""Elements whose shapes are drawn where they are referenced this way."""
 _ANIMATION = re.compile(r"(?<![.#\w-])(-\w+-)?animation", re.IGNORECASE)
 """The names of animation properties, in styles."""
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54}
@@ -126,7 +118,6 @@ def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
         if root.tag != f"{_SVG}svg":
             raise ValueError(f"expected a PNG, JPEG or SVG file, got XML with the root {root.tag[:60]!r}")
         _strip(root)
-        _check_shapes(root)
         size = _read_svg_size(root)
         root.attrib |= {name: f"{length:g}" for name, length in zip(("width", "height"), size, strict=True)}
         return ET.tostring(root, "unicode").encode(), size
@@ -172,31 +163,6 @@ def _remove_undrawn(element: ET.Element) -> None:
             element.text = (element.text or "") + (child.tail or "")
         else:
             before.tail = (before.tail or "") + (child.tail or "")
-
-
-def _check_shapes(root: ET.Element) -> None:
-    """Refuse a file whose elements use each other so often that it explodes."""
-    by_id = {element.get("id"): element for element in reversed([*root.iter()])}  # the first element with an id counts
-    counts: dict[ET.Element, int] = {}
-
-    def count(element: ET.Element) -> int:
-        if element not in counts:
-            counts[element] = _MOST_SHAPES  # in case it uses itself
-            used = [by_id[name] for name in _find_used(element, by_id)]
-            counts[element] = 1 + sum(map(count, [*element, *used]))
-        return counts[element]
-
-    if count(root) > _MOST_SHAPES:
-        raise ValueError(f"expected an SVG file of up to {_MOST_SHAPES} shapes, this one has more")
-
-
-def _find_used(element: ET.Element, by_id: Mapping[str | None, ET.Element]) -> Iterator[str]:
-    """Yield the ids of elements that are drawn with an element."""
-    for name, value in element.items():
-        if _is_local(name) == "href" and _is_local(element.tag) != "a" and unquote(value[1:]) in by_id:
-            yield unquote(value[1:])
-        within = map(unquote, _WITHIN.findall(value))
-        yield from (one for one in within if one in by_id and _is_local(by_id[one].tag) in _PAINTS)
 
 
 def _is_harmless(name: str, value: str) -> bool:

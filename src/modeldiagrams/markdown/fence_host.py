@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from typing import TYPE_CHECKING
+import posixpath
+from typing import TYPE_CHECKING, NoReturn
 
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
@@ -37,7 +38,12 @@ class FenceHost:
         settings: The site's settings.
         diagrams: All diagrams shown so far, by id; the site needs their files.
         on_page: The diagrams of the current document or piece, in order.
+        path: The current page's file relative to the folder of all pages; empty if unknown.
+        page: URL of the page relative to the site's root; None if unknown.
     """
+
+    path: str = ""
+    page: str | None = None
 
     def __init__(self, builder: DiagramBuilder, settings: Settings | None = None) -> None:
         self.builder = builder
@@ -93,8 +99,11 @@ class FenceHost:
         return f"{FOLDER}/"
 
     def graph_file(self, path: str) -> str:
-        """Resolve an author's path of a graph file relative to the builder's folder."""
-        return path
+        """Resolve a path relative to the page, as in Markdown links, or with a leading ``/`` to the folder of pages."""
+        if not self.path:
+            return path
+        folder = "" if path.startswith("/") else posixpath.dirname(self.path)
+        return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
 
     def class_link(self, names: Sequence[str], html: str) -> str:  # noqa: ARG002  (hosts override it)
         """Turn the mention of a class into a cross reference, if the host has them.
@@ -110,15 +119,19 @@ class FenceHost:
         return None
 
     def location(self, line: int | None) -> str:
-        """Return the prefix of a message with its location in the documentation."""
-        return f"line {line}: " if line else ""
+        """Return the prefix of a message with its location, as editors open it: ``guide/index.md:12: ``."""
+        page = self.path or self.page
+        if not page:
+            return f"line {line}: " if line else ""
+        return f"{page}:{line}: " if line else f"{page}: "
 
-    def warn(self, message: str, line: int | None) -> None:
+    def warn(self, message: str, line: int | None, kind: str = "", /) -> None:  # noqa: ARG002  (only Sphinx has kinds)
         """Report a problem to the person who builds the site.
 
         Args:
             message: One or more lines.
             line: The line of the fence in `page_source`, from 1; None if it was not found there.
+            kind: The kind of problem.
         """
         _log.warning("%s%s", self.location(line), message)
 
@@ -126,7 +139,7 @@ class FenceHost:
         """Show a message in verbose builds."""
         _log.debug("%s", message)
 
-    def fail(self, message: str, line: int | None) -> None:
+    def fail(self, message: str, line: int | None, /) -> NoReturn:
         """End the build.
 
         Raises:

@@ -7,14 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part, link_part
+from modeldiagrams.hosting.diagram_parts import find_part, link_part
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from modeldiagrams.markdown.host import FenceHost
+    from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["link_parts"]
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 
-class Recorder(TorchFunctionMode):
+class OpRecorder(TorchFunctionMode):
     """Writes ops into a `PassRecord` on every thread that enters it."""
 
     run_call = staticmethod(run_and_count)  # returns the result and its cost
@@ -101,6 +101,13 @@ class Recorder(TorchFunctionMode):
             yield
         finally:
             context.paused -= 1
+
+    def begin_scope(self, name: str) -> Scope | None:
+        """Begin a scope that the model names; None where nothing is recorded."""
+        context = self.context
+        if not context.is_recording:
+            return None
+        return context.scopes.enter(name, self.finder.current_line(context.stack, context.scopes))
 
     def close(self) -> None:
         """End the pass: threads that still run are no longer recorded, and nothing is kept for them."""
@@ -258,14 +265,14 @@ class Recorder(TorchFunctionMode):
         call = context.stack[-1]
         if call.is_empty:  # reading is faster than writing
             call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope, cost)
+        op = Op(call.new_id(site.function.short), site, call, scope, cost)
         self.recording.steps.append(op)
         if context.guesses or not context.on_main_thread:  # few
             self.recording.has_threads |= not context.on_main_thread
             self.recording.add_guesses(op, context.guesses)
         if tensors:
             op.inputs = self.tracker.inputs_of(tensors, site.slots, self.unknown.find_value)
-        elif site.takes_python_values:
+        elif site.function.takes_python_values:
             self.unknown.add_python_input(op)
         return op
 

@@ -33,7 +33,7 @@ from modeldiagrams.tracer.recording.boundary import record_inputs, record_output
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
 from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
-from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.restore.leftovers import Namespace
-    from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+    from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 
-_R = TypeVar("_R", bound=Recorder)
+_R = TypeVar("_R", bound=OpRecorder)
 _MAX_YIELDED = 1024
 _MAX_NESTED = 8
 """Passes to look into autograd functions inside autograd functions."""
@@ -80,29 +80,8 @@ def trace(  # noqa: PLR0913  (one parameter for each choice)
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
-    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
-    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
-    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
-
-    Args:
-        model: A module, or any callable that computes with tensors.
-        args: Positional arguments for ``model(...)``.
-        kwargs: Keyword arguments for ``model(...)``.
-        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
-            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
-            parameters on the meta device, meta, and fake if that fails.
-        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
-            C++ extensions.
-        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
-            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
-
-    Returns:
-        The graph of the pass.
-
-    Raises:
-        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
-        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
-        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
+    `modeldiagrams.trace`, which also finds inputs for a model that needs some, explains the arguments and what is
+    restored.
     """
     return trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
 
@@ -136,7 +115,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
                 graph, ran, attempt = last.get("real", last[attempt.mode])
             elif graph.status.guesses:
                 other = dataclasses.replace(attempt, assumes_fewer=True)
-                graph = mark_assumed(graph, functools.partial(_run_again, invocation, other, costs=costs))
+                graph = mark_assumed(graph, functools.partial(_record, invocation, other, (), costs=costs))
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
@@ -147,8 +126,7 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
         try:
-            with _interpreter_settings():
-                recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+            recorded = _Pass(invocation, attempt, costs=costs).record(notes)
         except Exception as error:
             if (fault := find_fault(error)) is None:
                 raise
@@ -158,20 +136,11 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
     return recorded
 
 
-def _run_again(invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
-    return _record(invocation, attempt, (), costs=costs)[0]
-
-
 def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
     if attempt.mode != "real":
         why = "its parameters are on the meta device" if is_on_meta(invocation.function) else "no real pass succeeded"
         return explain_missing_times(graph, why)
-
-    def run() -> TimedPass:
-        with _interpreter_settings():
-            return _Pass(invocation, attempt, costs=costs).measure()
-
-    return add_times(graph, run)
+    return add_times(graph, lambda: _Pass(invocation, attempt, costs=costs).measure())
 
 
 def _check_arguments(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
@@ -201,7 +170,7 @@ class _Pass:
 
     def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        with self._run_with(Recorder):
+        with self._run_with(OpRecorder):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
             check_graph(graph)
@@ -218,7 +187,7 @@ class _Pass:
             elif recording.has_threads:
                 problem = "several threads ran them at the same time"
             return TimedPass(
-                {op.id: op.site.name for op in times}, {op.id: time for op, time in times.items()}, problem
+                {op.id: op.site.function.name for op in times}, {op.id: time for op, time in times.items()}, problem
             )
 
     @contextlib.contextmanager
@@ -227,7 +196,8 @@ class _Pass:
         model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
         modules = self._invocation.modules
         namespaces = namespaces_of(model, modules)
-        with restored(model, inputs, namespaces if self._attempt.mode == "fake" else (), modules) as snapshot:
+        restoring = restored(model, inputs, namespaces if self._attempt.mode == "fake" else ())
+        with _interpreter_settings(), restoring as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             recorder.opened = self._invocation.opened
             try:
@@ -238,7 +208,7 @@ class _Pass:
                 self._recording.release()
                 self._named_tensors.release()
 
-    def _keep_error(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+    def _keep_error(self, recorder: OpRecorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         try:
             self._run_model(recorder, snapshot, namespaces)
         except KeyboardInterrupt:
@@ -251,7 +221,7 @@ class _Pass:
         finally:
             recorder.close()
 
-    def _run_model(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+    def _run_model(self, recorder: OpRecorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
@@ -273,7 +243,7 @@ class _Pass:
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _prepare_modes(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
+    def _prepare_modes(self, recorder: OpRecorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
         """Make the dispatch modes of the pass, the outermost first, and convert the inputs for them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":

@@ -12,7 +12,7 @@ from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import render_fragment
 from modeldiagrams.html.outline import list_outline_rows, select_rows
-from modeldiagrams.html.tour import render_step_image
+from modeldiagrams.html.tour_parts import render_step_image
 from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.class_sources import (
@@ -21,14 +21,14 @@ from sphinx_modeldiagrams.class_sources import (
     list_documented_packages,
     make_linkcode_url,
 )
+from sphinx_modeldiagrams.diagram_node import LINKED, find_tour, read_diagram
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.nodes import LINKED, find_tour, read_diagram
 
 if TYPE_CHECKING:
     from sphinx.util.docutils import SphinxTranslator
     from sphinx.writers.html5 import HTML5Translator
 
-    from sphinx_modeldiagrams.nodes import model_graph, step_picture
+    from sphinx_modeldiagrams.diagram_node import model_graph, step_picture
 
 __all__ = ["skip_node", "visit_html", "visit_step_picture"]
 

@@ -9,7 +9,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.hosting.mentions import NOTE
-from modeldiagrams.html.notes import collect_notes, make_note_id
+from modeldiagrams.html.note_list import make_note_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,14 +74,12 @@ def render_notes(directive: SphinxDirective, diagram: Diagram, written: Sequence
         diagram: Whose notes.
         written: Those that are directives.
     """
-    texts = [*collect_notes(diagram).values()]
-    if not texts:
+    notes = diagram.options.author.notes
+    if not notes:
         return []
     own = {note["pattern"]: note for note in written}
-    # those of comments in the model's code come last
-    patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
     listed = nodes.enumerated_list(classes=["mg-notes"], enumtype="arabic", prefix="", suffix=".")
-    for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
+    for number, (pattern, text) in enumerate(notes.items(), start=1):
         item = nodes.list_item(ids=[make_note_id(diagram, number)])
         if pattern in own:
             item += own[pattern].children

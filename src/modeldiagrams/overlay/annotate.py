@@ -17,7 +17,7 @@ from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import make_groups
-from modeldiagrams.overlay.images import read_image
+from modeldiagrams.overlay.image_files import read_image
 from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def annotate(  # noqa: PLR0913  (the most common options)
         options["group"] = {group: [pattern]}
     overlay, problems = resolve(graph, options)
     if not options:  # check the pattern anyway
-        finder = _Finder(graph)
+        finder = _NodeFinder(graph)
         finder.find("pattern", pattern)
         problems = finder.problems
     if problems:
@@ -132,7 +132,7 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
     Returns:
         The overlay, and the problems of options; options without problems apply anyway.
     """
-    finder = _Finder(graph)
+    finder = _NodeFinder(graph)
     groups: tuple[Group, ...] = ()
     if options.get("group"):
         groups, problems = make_groups(graph, options["group"], finder.find)
@@ -156,7 +156,7 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
     return overlay, finder.problems
 
 
-class _Finder:
+class _NodeFinder:
     """Finds nodes by patterns, and collects problems."""
 
     def __init__(self, graph: Graph) -> None:

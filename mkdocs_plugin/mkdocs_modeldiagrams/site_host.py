@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import posixpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
@@ -15,7 +14,7 @@ from mkdocs_modeldiagrams.links import render_placeholder
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +61,7 @@ class Site(FenceHost):
         """
         links = "relpath" in md.treeprocessors and cast("Any", md.treeprocessors["relpath"])
         if links and links.file is not self._file:
-            self._file = links.file
+            self._file, self.path = links.file, links.file.src_uri
             self.anchors.clear()
         self._urls.add(self._url)
 
@@ -108,12 +107,6 @@ class Site(FenceHost):
         """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
         return get_relative_url(f"{FOLDER}/", self._url)
 
-    def graph_file(self, path: str) -> str:
-        """Resolve a path relative to the page, as in Markdown links, or with a leading ``/`` to the docs folder."""
-        if path.startswith("/") or self._file is None:
-            return path.lstrip("/")
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self._file.src_uri), path))
-
     def class_link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve the link, if the site uses it."""
         return render_placeholder(names, html) if "autorefs" in self.config.plugins and not self.is_complete else html
@@ -122,7 +115,7 @@ class Site(FenceHost):
         """Return the text of the page's file, so that line numbers include its front matter."""
         return self._file.content_string if self._file else None
 
-    def warn(self, message: str, line: int | None) -> None:
+    def warn(self, message: str, line: int | None, kind: str = "", /) -> None:  # noqa: ARG002
         """Log a warning that ``--strict`` counts, only once even if the page is converted several times."""
         located = f"{self.location(line)}{message}"
         if located not in self._warned:
@@ -133,15 +126,9 @@ class Site(FenceHost):
         """Log a message for ``mkdocs build --verbose``."""
         _log.debug("%s", message)
 
-    def fail(self, message: str, line: int | None) -> None:
+    def fail(self, message: str, line: int | None, /) -> NoReturn:
         """End the build with a message and without traceback."""
         raise _BuildFailedError(f"{self.location(line)}{message}")
-
-    def location(self, line: int | None) -> str:
-        """Describe a location as editors open it: ``guide/index.md:12: ``."""
-        parts = [self._file.src_uri] if self._file else []
-        parts += [str(line)] if line else []
-        return ":".join(parts) + ": " if parts else ""
 
     @property
     def _url(self) -> str:

@@ -13,9 +13,9 @@ from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_f
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.steps import LONGEST_TOUR
 from sphinx_modeldiagrams.builders import makes_web_pages, page_address
-from sphinx_modeldiagrams.config import get_settings
+from sphinx_modeldiagrams.conf_values import get_settings
+from sphinx_modeldiagrams.diagram_node import model_graph, read_diagram
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.nodes import model_graph, read_diagram
 
 if TYPE_CHECKING:
     from docutils import nodes

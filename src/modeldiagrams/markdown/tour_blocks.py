@@ -28,13 +28,13 @@ from pymdownx.blocks import BlocksExtension  # type: ignore[import-untyped]
 from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.host import draw, find_step_problems
-from modeldiagrams.hosting.parts import number_diagram
-from modeldiagrams.html.notes import collect_notes, make_note_id
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes, render_step_image
-from modeldiagrams.markdown.figure import convert_markdown, render_figure
+from modeldiagrams.hosting.diagram_parts import number_diagram
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.reports import report_problem, report_steps
+from modeldiagrams.html.note_list import make_note_id
+from modeldiagrams.html.tour_parts import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes, render_step_image
+from modeldiagrams.markdown.fence_figure import convert_markdown, render_figure
 from modeldiagrams.markdown.find_fences import find_blocks
-from modeldiagrams.markdown.reporting import report
 from modeldiagrams.options.steps import parse_step
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.markdown.host import FenceHost
+    from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["TourBlocks", "Tours"]
 
@@ -218,9 +218,8 @@ class _TourBlock(_ModelBlock):
         texts = {pattern: " ".join(note.element.itertext()) for pattern, note in notes.items()}
         diagram = number_diagram(draw(host, values, "", steps=shows, notes=texts), host.on_page)
         host.note_attempt(diagram)
-        report(host, diagram, self.place)
-        for index, error in find_step_problems(diagram):
-            host.warn(f"{TOUR_BLOCK}: step {index + 1}: {error}", steps[index].line)
+        report_problem(host, diagram, self.place)
+        report_steps(host, diagram, [step.line for step in steps])
         host.note_shown(diagram)
         block.set("class", " ".join(list_tour_classes(diagram)))
         self._stash(block[0][0], render_figure(diagram, host, self.md, lists_notes=False))
@@ -231,14 +230,12 @@ class _TourBlock(_ModelBlock):
             self._stash(step.still, image)
 
     def _list_notes(self, below: Element, diagram: Diagram, written: Mapping[str, _NoteElement]) -> None:
-        """List the notes below the picture: move those from blocks, convert those from options and code comments."""
+        """List the notes below the picture: move those from blocks, convert those from options."""
         for note in written.values():
             note.parent.remove(note.element)
-        texts = [*collect_notes(diagram).values()]
-        listed = SubElement(below, "ol", {"class": "mg-notes"}) if texts else below
-        # notes from code comments come last
-        patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
-        for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
+        notes = diagram.options.author.notes or {}
+        listed = SubElement(below, "ol", {"class": "mg-notes"}) if notes else below
+        for number, (pattern, text) in enumerate(notes.items(), start=1):
             item = SubElement(listed, "li", {"id": make_note_id(diagram, number)})
             if pattern in written:
                 item.text = written[pattern].element.text

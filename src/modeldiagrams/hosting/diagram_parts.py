@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["Part", "count_earlier", "find_diagram", "find_part", "link_module", "link_part", "number_diagram"]
+__all__ = ["DiagramPart", "count_earlier", "find_part", "link_module", "link_part", "number_diagram"]
 
 _PLAIN = "/:@*"
 """Characters that are not escaped in fragments."""
 
 
-class Part(NamedTuple):
+class DiagramPart(NamedTuple):
     """Nodes of one of the page's diagrams."""
 
     diagram: Diagram
@@ -46,7 +46,7 @@ class Part(NamedTuple):
         return f'data-mg-graph="{html_text(self.diagram.id)}" data-mg-place="{self.place}" data-mg-nodes="{nodes}"'
 
 
-def find_part(shown: Sequence[Diagram], target: str) -> Part:
+def find_part(shown: Sequence[Diagram], target: str) -> DiagramPart:
     """Find the nodes that an author names.
 
     Args:
@@ -63,7 +63,7 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
     for i, ids in found.items():
         visible = tuple(one for one in ids if not _is_hidden(shown[i], one))
         if visible:
-            return Part(shown[i], count_earlier(shown, i), visible)
+            return DiagramPart(shown[i], count_earlier(shown, i), visible)
     graph = shown[asked[0]].graph if asked else None
     if graph is None:
         models = ", ".join(dict.fromkeys(diagram.options.call.model for diagram in shown)) or "none"
@@ -71,19 +71,6 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
         raise ModelDiagramsError(f"expected {wanted} on this page, which has {models}")
     unmatched = Unmatched(option="part", patterns=(pattern,), hidden=any(found.values())).error(graph)
     raise ModelDiagramsError(str(unmatched).partition(": ")[2])
-
-
-def find_diagram(shown: Sequence[Diagram], model: str) -> Part | None:
-    """Find a whole diagram; the part has no nodes.
-
-    Args:
-        shown: The diagrams of the page, in order.
-        model: The author's name for it; empty for the first one with a graph.
-    """
-    for i, diagram in enumerate(shown):
-        if diagram.graph and (not model or model in _list_names(diagram)):
-            return Part(diagram, count_earlier(shown, i), ())
-    return None
 
 
 def count_earlier(shown: Sequence[Diagram], at: int) -> int:
@@ -101,7 +88,7 @@ def number_diagram(diagram: Diagram, shown: Sequence[Diagram]) -> Diagram:
     return msgspec.structs.replace(diagram, place=sum(other.id == diagram.id for other in shown))
 
 
-def link_part(part: Part) -> str | None:
+def link_part(part: DiagramPart) -> str | None:
     """Build the URL fragment that shows a part; None if the page only has the picture."""
     graph = part.diagram.graph
     modules = {node.id for node in graph.nodes if isinstance(node, ModuleNode)} if graph else ()

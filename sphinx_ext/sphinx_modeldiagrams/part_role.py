@@ -11,20 +11,16 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import count_earlier, find_part, link_part
+from modeldiagrams.hosting.diagram_parts import count_earlier, find_part, link_part
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 from sphinx_modeldiagrams.builders import makes_web_pages
-from sphinx_modeldiagrams.listing import model_listing
-from sphinx_modeldiagrams.nodes import LINKED, find_document, model_graph, read_diagram
+from sphinx_modeldiagrams.diagram_node import LINKED, find_document, model_graph, read_diagram
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from docutils.nodes import Node, system_message
-    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import RoleFunction
     from sphinx.writers.html5 import HTML5Translator
 
@@ -72,12 +68,10 @@ class ResolveParts(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Called by Sphinx."""
-        parts, listings = list(self.document.findall(model_part)), list(self.document.findall(model_listing))
-        if not (parts or listings) or self.app.builder.name == "gettext":
+        parts = list(self.document.findall(model_part))
+        if not parts or self.app.builder.name == "gettext":
             return
         figures = list(self.document.findall(model_graph))
-        for listing in listings:
-            _find_note_anchor(listing, figures, self.env)
         shown = [read_diagram(figure, self.env) for figure in figures]
         is_web_page = makes_web_pages(self.app.builder)
         for node in parts:
@@ -97,15 +91,6 @@ class ResolveParts(SphinxPostTransform):
             ids = figures[at].parent["ids"]
             node["refid"] = fragment or (part.diagram.anchor if part.diagram.anchor in ids else ids[0])
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
-
-
-def _find_note_anchor(listing: model_listing, figures: Sequence[model_graph], env: BuildEnvironment) -> None:
-    """Let the figure have the id that the lines of a listing lead to."""
-    for figure in figures:
-        ids = figure.parent["ids"]
-        if find_document(figure) == find_document(listing) and read_diagram(figure, env).anchor == listing["anchor"]:
-            ids += [] if listing["anchor"] in ids else [listing["anchor"]]
-            return
 
 
 def visit_part(self: HTML5Translator, node: model_part) -> None:

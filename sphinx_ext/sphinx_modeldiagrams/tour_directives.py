@@ -9,13 +9,14 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.host import draw, find_step_problems
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.reports import report_problem, report_steps
+from modeldiagrams.html.tour_parts import BODY, PICTURE, STEP, STEPS, TITLE, list_tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
+from sphinx_modeldiagrams.diagram_node import step_picture
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
-from sphinx_modeldiagrams.images import render_images
-from sphinx_modeldiagrams.nodes import step_picture
-from sphinx_modeldiagrams.notes import parse_notes, render_notes
+from sphinx_modeldiagrams.image_nodes import render_images
+from sphinx_modeldiagrams.note_directive import parse_notes, render_notes
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -76,9 +77,8 @@ class ModelTourDirective(ModelGraphDirective):
         shows = [step.attributes.pop(_OPTIONS) for step in steps]
         diagram = draw(self, values, "", steps=shows, notes=self.by_pattern(notes))
         diagram = self.placed(diagram)
-        self.report(diagram)
-        for index, error in find_step_problems(diagram):
-            warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
+        report_problem(self, diagram, None)
+        report_steps(self, diagram, steps)
         figure = self.figure(diagram)
         for index, step in enumerate(steps):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")

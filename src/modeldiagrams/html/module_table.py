@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.module_summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, format_cell, summarise
 from modeldiagrams.html.outline import list_outline_rows
-from modeldiagrams.html.summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, format_cell, summarise
 from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:
