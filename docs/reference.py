@@ -35,7 +35,7 @@ SUBJECTS = {
         *("to_pandas", "to_mermaid", "to_dot", "to_networkx"),
         *("Graph", "ir.queries.Connection", "ir.queries.ModuleRow", "api.summary.ModelSummary"),
     ),
-    "comparing": ("diff", "Difference", "engine.compare.difference.Change", "engine.compare.difference.Checkpoints"),
+    "comparing": ("diff", "Difference", "engine.compare.found.Change", "engine.compare.found.Checkpoints"),
     "trainings": (
         *("watch", "load_recording", "watching.recorder.watcher.Watcher", "Recording"),
         *(f"watching.file.records.{name}" for name in ("Anomaly", "Key", "Moment", "Row")),

@@ -74,11 +74,7 @@ def show_command(
             drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-<<<<<<< HEAD
-        _, graph, _, sources = trace_model(target, given)
-=======
-        _, graph, _, _ = trace_model(target, mode, given)
->>>>>>> main
+        _, graph, _, _ = trace_model(target, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):

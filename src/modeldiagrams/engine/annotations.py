@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from modeldiagrams.engine.diagram import add_problem
-<<<<<<< HEAD
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.overlay.comments import add_cues, read_cues
-from modeldiagrams.overlay.images import read_image
-from modeldiagrams.overlay.overlay import Image
-from modeldiagrams.overlay.resolve import resolve
-from modeldiagrams.worker.dependencies import find_dependencies
-=======
-from modeldiagrams.engine.embedding import embedded
 from modeldiagrams.overlay.annotate import resolve
->>>>>>> main
+from modeldiagrams.overlay.image_files import read_image
+from modeldiagrams.overlay.overlay import Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,19 +42,17 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annot
         said: The given options of the struct `Author`.
         folder: The folder that image paths are relative to.
     """
-<<<<<<< HEAD
-    cues, wrong = read_cues(graph, sources)
-    if not said and not any(cues.values()):
-        return Annotations(None, [*wrong])
+    if not said:
+        return Annotations(None, [])
     files, images, missing = said.get("embed") or {}, dict[str, Image](), list[ModelDiagramsError]()
     for pattern, one in files.items():
         try:
             images[pattern] = _read_image(folder, one["image"], one.get("alt") or f"Picture of {pattern}")
         except OptionError as error:
             missing.append(error)
-    overlay, problems = resolve(graph, add_cues({**said, "embed": images}, cues))
+    overlay, problems = resolve(graph, {**said, "embed": images})
     sources = [str((folder / one["image"]).absolute()) for one in files.values()]
-    return Annotations(overlay, [*missing, *problems, *wrong], sources)
+    return Annotations(overlay, [*missing, *problems], sources)
 
 
 def _read_image(folder: Path, name: str, alt: str) -> Image:
@@ -72,13 +63,6 @@ def _read_image(folder: Path, name: str, alt: str) -> Image:
         raise OptionError("embed", f"{name}: {reason}") from error
     except ValueError as error:
         raise OptionError("embed", f"{name}: {error}") from error
-=======
-    if not said:
-        return Annotations(None, [])
-    found = embedded(said.get("embed") or {}, folder)
-    overlay, problems = resolve(graph, {**said, "embed": found.images})
-    return Annotations(overlay, [*found.problems, *problems], found.sources)
->>>>>>> main
 
 
 def annotate_diagram(diagram: Diagram, folder: Path) -> Diagram:

@@ -17,7 +17,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.engine.annotations import annotate_diagram
 from modeldiagrams.engine.cache import make_file_key, make_view_key
 from modeldiagrams.engine.compare.check import Check, compare_with
-from modeldiagrams.engine.compare.difference import difference_by
+from modeldiagrams.engine.compare.difference import describe_changes, difference_by
 from modeldiagrams.engine.compare.history import History, find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
@@ -83,7 +83,7 @@ class DiagramBuilder:
         self.folder = folder
         self._store = Store(cache_dir) if cache_dir else None
         self._session = session or Session()
-        self._snapshots = Snapshots(snapshots, self._session.drawer.difference) if snapshots else None
+        self._snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
         self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
 
     @property
@@ -203,6 +203,9 @@ class DiagramBuilder:
         """Report that no page shows this model after all, so that its snapshot is not missing."""
         if self._snapshots:
             self._snapshots.note_left_out(self._snapshots.path(_name_snapshot(options)).absolute())
+
+    def _describe_changes(self, before: Graph, after: Graph) -> str:
+        return describe_changes(self._session.drawer.difference, before, after)
 
     def _snapshot_folder(self) -> Path:
         """Return the folder of snapshots."""

@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.engine.compare.difference import difference_by
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
 from modeldiagrams.ir.structure import holds_less, structural_digest
 from modeldiagrams.options.settings import SNAPSHOTS
-from modeldiagrams.render.draw import build_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,10 +62,10 @@ class Snapshots:
         folder: Its path.
     """
 
-    def __init__(self, folder: Path, compare: Callable[[bytes, bytes], str] = build_difference) -> None:
-        """Prepare; `compare` is as in `difference_by`."""
+    def __init__(self, folder: Path, describe: Callable[[Graph, Graph], str] = lambda *_: "") -> None:
+        """Prepare; `describe` describes the changes between two graphs."""
         self.folder = folder
-        self._compare = compare
+        self._describe = describe
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
         self._said: set[str] = set()
@@ -120,17 +118,9 @@ class Snapshots:
             return f"the snapshot {self.folder.name}/{path.name} can't be read ({error}); {_FIX}"
         if structural_digest(kept) == structural_digest(graph):
             return None
-        changes = self._describe_changes(kept, graph)
-        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model{changes}; {_FIX}"
-
-    def _describe_changes(self, kept: Graph, graph: Graph) -> str:
-        if kept.status.state != graph.status.state:
-            return f" (its pass is {kept.status.state} → {graph.status.state})"
-        try:
-            changes = difference_by(self._compare, kept, graph).summarise()
-        except ModelDiagramsError:  # incomplete graphs can't be compared
-            return ""
-        return f" ({'; '.join(changes)})" if changes else ""
+        changes = self._describe(kept, graph)
+        reason = f" ({changes})" if changes else ""
+        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model{reason}; {_FIX}"
 
     def _note(self, what: str, path: Path) -> None:
         if self._report:

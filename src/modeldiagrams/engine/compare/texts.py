@@ -11,7 +11,7 @@ from modeldiagrams.common.amounts import format_count, format_flops
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from modeldiagrams.engine.compare.difference import Checkpoints, Difference
+    from modeldiagrams.engine.compare.found import Checkpoints, Found
 
 __all__ = ["as_markdown", "as_text", "escape_markdown", "format_checkpoint", "format_head"]
 
@@ -26,14 +26,14 @@ _MOST_RULES = 8
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
-def as_text(found: Difference, *, details: bool, title: str) -> str:
+def as_text(found: Found, *, details: bool, title: str) -> str:
     """Format a difference for a terminal."""
     lines = [title or _format_title(found), *(f"  {line}" for line in format_head(found))]
     lines += [f"  {level:<9} {text}" for level, text in _format_changes(found, details=details)]
     return "\n".join([*lines, *(f"  {line}" for line in format_checkpoint(found.checkpoints))])
 
 
-def as_markdown(found: Difference, *, details: bool, title: str) -> str:
+def as_markdown(found: Found, *, details: bool, title: str) -> str:
     """Format a difference as a heading and lists."""
     parts = [
         f"### {escape_markdown(title or _format_title(found))}",
@@ -48,12 +48,12 @@ def as_markdown(found: Difference, *, details: bool, title: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _format_title(found: Difference) -> str:
+def _format_title(found: Found) -> str:
     before, after = found.before.model, found.after.model
     return before if before == after else f"{before} → {after}"
 
 
-def format_head(found: Difference) -> Iterator[str]:
+def format_head(found: Found) -> Iterator[str]:
     """Yield the lines about the whole model."""
     yield f"parameters {_format_numbers(found.before.parameters, found.after.parameters, format_count)}"
     signs = (found.before.flops_sign, found.after.flops_sign)
@@ -68,7 +68,7 @@ def format_head(found: Difference) -> Iterator[str]:
             yield f"{label}: {before} → {after}"
 
 
-def _format_changes(found: Difference, *, details: bool) -> Iterator[tuple[str, str]]:
+def _format_changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
     for change in found.changes:
         if details or change.is_main:
             yield change.level, change.text
