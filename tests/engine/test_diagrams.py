@@ -373,8 +373,8 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json no longer matches the model (breaking: fc: out_features 2 → 20)" in (
-            made.problem.message
+        assert (
+            "no longer matches the model (notable: size 2 → 20 (out_features of Linear) at fc)" in made.problem.message
         )
         assert made.picture == PICTURE
         assert made.sources == ("/a.py", str(kept))
