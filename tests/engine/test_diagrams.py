@@ -14,11 +14,11 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
-from modeldiagrams.engine import cache, tracing
+from modeldiagrams.engine import cache, model_graphs
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.compare.versions import list_kept_graphs
 from modeldiagrams.engine.diagram import Diagram, Problem, add_problem
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.problems import format_problem
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
@@ -65,7 +65,7 @@ class FakeWorker:
 @pytest.fixture
 def worker(monkeypatch):
     fake = FakeWorker()
-    monkeypatch.setattr(tracing, "Worker", lambda *_, **__: fake)
+    monkeypatch.setattr(model_graphs, "Worker", lambda *_, **__: fake)
     monkeypatch.setattr(builder_module, "Drawer", lambda: fake)
     monkeypatch.setattr(cache, "digest_viewer", lambda: "1")
     return fake

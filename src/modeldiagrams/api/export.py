@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from modeldiagrams.api.annotations import prepare_overlay
 from modeldiagrams.api.dot import to_dot
+from modeldiagrams.api.given_annotations import prepare_overlay
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.errors import OptionError

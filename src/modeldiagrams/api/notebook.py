@@ -6,8 +6,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import prepare_overlay
 from modeldiagrams.api.export import draw_diagram, write
+from modeldiagrams.api.given_annotations import prepare_overlay
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings

@@ -10,8 +10,8 @@ import click
 
 from modeldiagrams.api.compared import DrawnComparison
 from modeldiagrams.api.terminal import echo, report_errors
-from modeldiagrams.cli.tracing import trace_model
-from modeldiagrams.engine.compare.check import check
+from modeldiagrams.cli.targets import trace_model
+from modeldiagrams.engine.compare.documentation import check
 from modeldiagrams.engine.compare.history import find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of
 from modeldiagrams.options.options import is_graph_file
@@ -20,8 +20,8 @@ from modeldiagrams.options.settings import SNAPSHOTS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
+    from modeldiagrams.engine.compare.documentation import Check
 
 __all__ = ["check_command", "diff_command", "history_command"]
 

@@ -11,7 +11,7 @@ from modeldiagrams.api.explain import explain
 from modeldiagrams.api.graph_files import is_worse
 from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report, report_errors
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, trace_flags
-from modeldiagrams.cli.tracing import trace_model
+from modeldiagrams.cli.targets import trace_model
 from modeldiagrams.ir import serialize
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report_errors
 from modeldiagrams.cli.flags import trace_flags
-from modeldiagrams.cli.tracing import drop_missing, trace_model
+from modeldiagrams.cli.targets import drop_missing, trace_model
 from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:

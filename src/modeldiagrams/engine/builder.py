@@ -16,19 +16,19 @@ from modeldiagrams.common.environment import has_torch
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.annotations import annotate_diagram
 from modeldiagrams.engine.cache import make_file_key, make_view_key
-from modeldiagrams.engine.compare.check import Check, compare_with
 from modeldiagrams.engine.compare.difference import describe_changes, difference_by
+from modeldiagrams.engine.compare.documentation import Check, compare_with
 from modeldiagrams.engine.compare.history import History, find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, add_problem
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
+from modeldiagrams.engine.model_graphs import Tracing, Workers
 from modeldiagrams.engine.problems import name_file
 from modeldiagrams.engine.recordings import add_recordings
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store, take_or_make
-from modeldiagrams.engine.tracing import Tracing, Workers
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
@@ -183,7 +183,7 @@ class DiagramBuilder:
         self.close()
 
     def changes_since(self, version: str) -> Check:
-        """Compare all snapshots with those of another version, see `compare_with` of `engine.compare.check`."""
+        """Compare all snapshots with those of another version, see `compare_with` of `engine.compare.documentation`."""
         return compare_with(version, self._snapshot_folder(), self._session.drawer.difference)
 
     def history(self, model: str, since: str | None) -> History:

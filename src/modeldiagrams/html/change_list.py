@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from modeldiagrams.engine.compare.check import compare_model
+from modeldiagrams.engine.compare.documentation import compare_model
 from modeldiagrams.engine.compare.texts import format_checkpoint, format_head
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
+    from modeldiagrams.engine.compare.documentation import Check
 
 __all__ = [
     "ChangeList",

@@ -18,10 +18,10 @@ from modeldiagrams.render.picture_file import FileForm, PictureFile
 __all__ = [
     "NO_TORCH",
     "Answer",
-    "Compare",
-    "Compared",
     "Drawn",
     "DrawnFile",
+    "FindDifference",
+    "FoundDifference",
     "Hello",
     "Kind",
     "Prepare",
@@ -32,7 +32,7 @@ __all__ = [
     "RenderFile",
     "RenderImage",
     "Request",
-    "Trace",
+    "TraceRequest",
     "Traced",
     "receive",
     "send",
@@ -85,7 +85,7 @@ class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Folders to import from, before the process's own ``sys.path``."""
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class TraceRequest(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make the model and run it once."""
 
     call: Call
@@ -127,7 +127,7 @@ class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     form: FileForm
 
 
-class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FindDifference(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Find what changed between two graphs."""
 
     before: bytes
@@ -179,7 +179,7 @@ class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     file: PictureFile
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FoundDifference(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What changed, as JSON text."""
 
     difference: str
@@ -191,8 +191,8 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | Trace | Render | RenderFile | RenderImage | Compare
-Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Compared | Refused
+Request: TypeAlias = Prepare | TraceRequest | Render | RenderFile | RenderImage | FindDifference
+Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | FoundDifference | Refused
 
 
 def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:

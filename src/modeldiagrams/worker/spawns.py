@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.worker.process import Process, make_problem
-from modeldiagrams.worker.protocol import Refused, Trace, Traced
+from modeldiagrams.worker.protocol import Refused, Traced, TraceRequest
 from modeldiagrams.worker.worker import BaseWorker
 
 __all__ = ["Spawns"]
@@ -21,7 +21,7 @@ class Spawns(BaseWorker):
         self._running: set[Process] = set()
         self._has_run = False
 
-    def run(self, request: Trace) -> Traced | Refused:
+    def run(self, request: TraceRequest) -> Traced | Refused:
         """Run a model in a process that ends with it."""
         self._has_run = True
         try:

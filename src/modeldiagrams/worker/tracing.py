@@ -1,4 +1,4 @@
-"""Answers `Trace` requests: imports the package, makes the model and records a pass. Imports torch, runs user code."""
+"""Answers requests for traces: imports the package, makes the model and records a pass. Imports torch, runs user code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from modeldiagrams.worker.dependencies import find_dependencies
 from modeldiagrams.worker.limits import explain_memory, limit_process
 from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
 from modeldiagrams.worker.process_state import has_changed, process_state
-from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
+from modeldiagrams.worker.protocol import Kind, Problem, Refused, Traced, TraceRequest
 from modeldiagrams.worker.read_files import list_read_files
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _THREADS = 2
 
 
 def warm_up() -> None:
-    """Trace a small model to load everything that torch imports at its first trace.
+    """TraceRequest a small model to load everything that torch imports at its first trace.
 
     It is on the meta device, because a real op would start threads, which forks of this process would lack.
     """
@@ -56,7 +56,7 @@ def warm_up() -> None:
     list_libraries([nn.Linear], [], find_dependencies([nn.Linear], [], loaded_files()))
 
 
-def trace(request: Trace, log: int) -> Traced | Refused:
+def trace(request: TraceRequest, log: int) -> Traced | Refused:
     """Record one pass of a model.
 
     Args:
@@ -95,7 +95,7 @@ def _list_imported(model: str) -> tuple[str, ...]:
     return () if len(found) < _MANY_MODULES or has_changed(before, process_state()) else found
 
 
-def _trace(request: Trace) -> Traced:
+def _trace(request: TraceRequest) -> Traced:
     call = request.call
     target = _on_device(resolve(call, request.limits.device), request)
     if target.note is not None and any(map(is_out_of_memory, target.tried)):
@@ -130,7 +130,7 @@ def _may_differ(error: Failure | None) -> bool:
     return is_external or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
 
 
-def _on_device(target: Target, request: Trace) -> Target:
+def _on_device(target: Target, request: TraceRequest) -> Target:
     """Move the target to the requested device. In meta mode, the tracer moves the inputs, because it needs values."""
     name, device = request.call.model, request.limits.device
     if request.call.mode == "meta":
@@ -150,7 +150,7 @@ def _add_memory_hint(graph: Graph, limits: Limits) -> Graph:
     return msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
 
 
-def _make_problem(error: BaseException, request: Trace) -> Problem:
+def _make_problem(error: BaseException, request: TraceRequest) -> Problem:
     if type(error) is ModelDiagramsError:  # a fault of ours
         return Problem(kind="worker", message=str(error))
     known = error if isinstance(error, TargetError) else failure(request.doing, error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from modeldiagrams.common.user_files import is_library, list_src
 from modeldiagrams.worker.cleaning import clean_answer
-from modeldiagrams.worker.protocol import Refused, Trace, Traced
+from modeldiagrams.worker.protocol import Refused, Traced, TraceRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +45,12 @@ class BaseWorker(ABC):
         request = self.request(options, paths)
         return clean_answer(self.run(request), request.path)
 
-    def request(self, options: Options, paths: Sequence[Path] = ()) -> Trace:
+    def request(self, options: Options, paths: Sequence[Path] = ()) -> TraceRequest:
         """Build the request of `trace`."""
-        return Trace(call=options.call, limits=options.limits, path=self._import_path(paths))
+        return TraceRequest(call=options.call, limits=options.limits, path=self._import_path(paths))
 
     @abstractmethod
-    def run(self, request: Trace) -> Traced | Refused:
+    def run(self, request: TraceRequest) -> Traced | Refused:
         """Run a model."""
 
     @abstractmethod

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import click
 
-from modeldiagrams.api.annotations import collect_annotations
 from modeldiagrams.api.export import Theme, check_format, write
+from modeldiagrams.api.given_annotations import collect_annotations
 from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
-from modeldiagrams.cli.tracing import drop_missing, trace_model
+from modeldiagrams.cli.targets import drop_missing, trace_model
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_view
