@@ -1,4 +1,4 @@
-"""Answers requests for traces: imports the package, makes the model and records a pass. Imports torch, runs user code."""
+"""Answers requests for traces: imports the package, makes and runs the model. Imports torch, and runs user code."""
 
 from __future__ import annotations
 
