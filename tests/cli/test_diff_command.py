@@ -132,7 +132,7 @@ def test_a_side_may_be_a_model(folder, monkeypatch):
 
     def trace(target, mode, given):
         asked.append((target, mode, given))
-        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), (), ())
+        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), ())
 
     monkeypatch.setattr("modeldiagrams.cli.comparing.trace_model", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout

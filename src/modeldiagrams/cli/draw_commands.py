@@ -74,7 +74,7 @@ def show_command(
             drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        _, graph, _, _ = trace_model(target, given)
+        graph = trace_model(target, given).graph
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):

@@ -40,7 +40,7 @@ def trace_command(target: str, output: Path | None, *, force: bool, explained: b
                 f"option `-o`: expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried, _ = trace_model(target, given)
+        options, graph, tried = trace_model(target, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)

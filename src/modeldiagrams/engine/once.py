@@ -29,8 +29,6 @@ class TracedModel(NamedTuple):
     graph: Graph
     tried: tuple[str, ...]
     """The passes of the search for inputs."""
-    sources: tuple[str, ...]
-    """The model's source files."""
 
 
 def trace_once(options: Options, folders: Sequence[Path]) -> TracedModel | Problem:
@@ -53,7 +51,7 @@ def trace_once(options: Options, folders: Sequence[Path]) -> TracedModel | Probl
     call = with_recorded(options.call, file)
     if graph := recorded_graph(call, file):
         known = read_graph_file(graph, f"{file.parent.name}/{graph.name}")
-        return known.problem if isinstance(known, Refused) else TracedModel(options, known.graph, (), known.sources)
+        return known.problem if isinstance(known, Refused) else TracedModel(options, known.graph, ())
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
         answer = worker.trace(msgspec.structs.replace(options, call=call), folders)
     if isinstance(answer, Refused):
@@ -61,4 +59,4 @@ def trace_once(options: Options, folders: Sequence[Path]) -> TracedModel | Probl
     loaded = load_graph(answer, call.model)
     if isinstance(loaded, Refused):
         return loaded.problem
-    return TracedModel(options, loaded.graph, answer.tried, answer.sources)
+    return TracedModel(options, loaded.graph, answer.tried)
