@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import click
 
 from modeldiagrams.api.export import Theme, check_format, write
-from modeldiagrams.api.given_annotations import collect_annotations
 from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
 from modeldiagrams.cli.targets import drop_missing, trace_model
+from modeldiagrams.engine.annotations import annotations_of
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_view
@@ -110,7 +110,7 @@ class _Drawing(NamedTuple):
 
     def _write(self, graph: Graph, file: Path) -> None:
         view, author = self._split()
-        said = collect_annotations(graph, author)
+        said = annotations_of(graph, {name: parse_option(name, text) for name, text in author.items()}, Path.cwd())
         recordings = read_recordings(graph, list_named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
