@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import logging
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import find_module, list_bases
-from modeldiagrams.tracer.torch_facts.private_api import PLAIN_VALUES
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, PLAIN_VALUES
 from modeldiagrams.tracer.values.traced_callables import used_by
 
 if TYPE_CHECKING:
@@ -33,10 +32,12 @@ _STATEFUL = frozenset({"abc", "amp", "collections", "optim", "types", "typing", 
 _MUTABLE: tuple[Any, ...] = (OrderedDict, dict, list, set, deque)
 """Containers with content to restore."""
 _CONTAINERS = frozenset(_MUTABLE)
+_HOLDING = ("_parameters", "_buffers", "_modules")
+"""Attributes of modules."""
 _MAX_OBJECTS = 1 << 15
-"""A model may hold its training data."""
+"""Containers and objects to enter besides modules: a model may hold its training data."""
 _MAX_ITEMS = 4096
-"""Items of one container that are looked into."""
+"""Items of one of these that are looked into."""
 
 
 class ObjectSnapshot:
@@ -53,22 +54,24 @@ class ObjectSnapshot:
         """Shallow copies of them."""
         self._contents: list[tuple[Any, Any]] = []
         """Other containers, with shallow copies of their content."""
-        self._empty = empty = list[Any]()
+        self._empty: list[Any] = []
         """Containers without content: most hooks of most modules."""
+        self._first: list[Any] = []
+        """Modules and the dicts of their weights and modules, still to be entered: however many, all are."""
         self._may_hold_state: Callable[[type], bool] = functools.cache(_may_hold_state)
-        found: dict[int, Any] = {}  # keeps what was looked into alive, so that ids stay unique
+        found: dict[int, Any] = {}  # keeps what was entered alive, so that ids stay unique
         pending: list[Any] = [inputs, model, *(used_by(model).values() if isinstance(model, FunctionType) else ())]
-        while pending and len(found) < _MAX_OBJECTS:
-            value = pending.pop()
+        left = _MAX_OBJECTS
+        while self._first or (pending and left):
+            most = None if self._first else _MAX_ITEMS
+            left -= not self._first
+            value = (self._first or pending).pop()
             if id(value) not in found:
                 found[id(value)] = value
-                with contextlib.suppress(Exception):  # whatever the user's own class does
-                    for item in itertools.islice(self._enter(value, type(value)), _MAX_ITEMS):
-                        kind = type(item)
-                        if kind in _CONTAINERS and not item:
-                            empty.append(item)
-                        elif kind not in PLAIN_VALUES:
-                            pending.append(item)
+                try:  # noqa: SIM105 (`contextlib.suppress` takes as long as the rest)
+                    self._sort([*self._enter(value, type(value))][:most], pending)
+                except Exception:  # noqa: BLE001, S110 (whatever the user's own class does)
+                    pass
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -87,6 +90,17 @@ class ObjectSnapshot:
         for container in filter(None, self._empty):
             attempt(container.clear)
 
+    def _sort(self, items: list[Any], pending: list[Any]) -> None:
+        """Keep items in the lists of what is still to be entered, unless nothing is inside."""
+        for item in reversed(items):
+            kind = type(item)
+            if kind in PLAIN_TENSORS:
+                self._tensors[id(item)] = item
+            elif kind in _CONTAINERS and not item:
+                self._empty.append(item)
+            elif kind not in PLAIN_VALUES:
+                (self._first if issubclass(kind, nn.Module) else pending).append(item)
+
     def _enter(self, value: Any, kind: type) -> Iterable[Any]:  # noqa: PLR0911 (one return per kind)
         """Remember a value; return what it holds."""
         if issubclass(kind, Tensor):
@@ -94,6 +108,8 @@ class ObjectSnapshot:
             return ()
         if issubclass(kind, nn.Module):
             self._modules.append((value, kind))
+            held = map(vars(value).get, _HOLDING)
+            self._first += [each for each in held if each and type(each) is dict]
             in_cpp = (*value.parameters(), *value.buffers()) if issubclass(kind, torch.jit.ScriptModule) else ()
             return [*in_cpp, *self._copy(vars(value))]
         if issubclass(kind, _MUTABLE):

@@ -271,7 +271,9 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     return [
         (name, held)
         for name, held in vars(module).items()
-        if name not in _BOOKKEEPING and type(held) not in PLAIN_VALUES
+        if name not in _BOOKKEEPING
+        and type(held) not in PLAIN_VALUES
+        and not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
     ]
 
 
