@@ -261,7 +261,7 @@ def test_terminal_shows_the_seconds_in_one_line(capsys, monkeypatch):
 
 def test_help_explains_the_modes(run):
     words = " ".join(run("trace", "--help").output.split())
-    for mode in ("fake: shapes only", "meta: ", "real: with values", "auto, the default: "):
+    for mode in ("`fake`: shapes only", "`meta`: ", "`real`: with values", "`auto`, the default: "):
         assert mode in words
 
 

@@ -130,10 +130,10 @@ def test_sides_from_git_and_from_a_site(folder, monkeypatch):
 def test_a_side_may_be_a_model(folder, monkeypatch):
     asked = []
 
-    def trace(target, mode, given):
-        asked.append((target, mode, given))
+    def trace(target, given):
+        asked.append((target, given))
         return TracedModel(None, modeldiagrams.load(folder / "relu.json"), ())
 
     monkeypatch.setattr("modeldiagrams.cli.comparing.trace_model", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout
-    assert asked == [("mypkg.Model", "auto", {})]
+    assert asked == [("mypkg.Model", {})]
