@@ -84,7 +84,7 @@ def modules_under_fsdp(modules: Sequence[tuple[str, nn.Module]]) -> list[Any]:
 
 @contextlib.contextmanager
 def sharding_restored(modules: Sequence[tuple[str, nn.Module]]) -> Iterator[None]:
-    """Shard or gather, at the end, the parameters of modules under FSDP as they were; FSDP keeps track in its own objects."""
+    """Shard or gather, at the end, the parameters of modules under FSDP as they were, which only FSDP itself knows."""
     groups = [(module, module._get_fsdp_state()._fsdp_param_group) for module in modules_under_fsdp(modules)]  # noqa: SLF001
     were_gathered = [(module, group.is_unsharded) for module, group in groups if group is not None]
     try:
