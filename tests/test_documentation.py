@@ -1,4 +1,4 @@
-"""Examples in the documentation are true: Python can be read and run, commands and options exist."""
+"""Examples in the documentation are true: Python runs, and commands, options and links lead somewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -33,13 +34,11 @@ def blocks(*languages: str) -> Iterator[tuple[str, str]]:
                     texts.append(block["text"])
 
 
-def commands() -> Iterator[tuple[str, list[str]]]:
-    for page, text in blocks("shell", "sh", "console"):
-        for line in text.replace("\\\n", " ").splitlines():
-            for part in line.removeprefix("$ ").split("|"):
-                words = shlex.split(part, comments=True)
-                if words[:1] == ["modeldiagrams"]:
-                    yield page, words[1:]
+def test_links_lead_to_files() -> None:
+    for page in PAGES:
+        text = BLOCK.sub("", page.read_text("utf-8"))
+        links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
+        assert {link for link in links if not (page.parent / link).exists()} == set(), page
 
 
 def test_python_is_valid_and_names_of_the_package_exist() -> None:
@@ -52,15 +51,17 @@ def test_python_is_valid_and_names_of_the_package_exist() -> None:
 
 
 def test_commands_and_their_options_exist() -> None:
-    found = list(commands())
+    parts = [(page, part) for page, text in blocks("shell", "sh", "console") for part in re.split(r"[|\n]", text)]
+    found = [(page, shlex.split(part.strip(" $"), comments=True)) for page, part in parts if "modeldiagrams " in part]
     assert len(found) > 30
     with click.Context(main) as context:
-        for page, (name, *words) in found:
-            command = main.get_command(context, name)
-            assert command, f"{page}: {name}"
-            known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-            own = words[: words.index("--")] if "--" in words else words
-            assert {word for word in own if re.match(r"--?[a-z]", word)} - known == set(), f"{page}: {name}"
+        for page, (program, name, *words) in found:
+            if program == "modeldiagrams":
+                command = main.get_command(context, name)
+                assert command, f"{page}: {name}"
+                known = {option for parameter in command.params for option in parameter.opts}
+                own = takewhile(lambda word: word != "--", words)
+                assert {word for word in own if re.match(r"--?[a-z]", word)} <= known, f"{page}: {name}"
 
 
 def test_options_of_diagrams_exist() -> None:

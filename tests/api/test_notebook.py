@@ -138,13 +138,13 @@ def carries(output) -> bool:
     return VIEWER in output._repr_html_()
 
 
-def test_eight_small_diagrams_take_less_than_600_kb(kernel):
+def test_eight_small_diagrams_take_less_than_610_kb(kernel):
     sizes = []
     for number, (model, view) in enumerate(MODELS):
         kernel(f"diagram({number})")
         output = modeldiagrams.diagram(model, (torch.ones(2, 8),), **view)._repr_mimebundle_()
         sizes.append(len(json.dumps(output, ensure_ascii=False).encode()))
-    assert sum(sizes) < 600_000
+    assert sum(sizes) < 610_000
     assert max(sizes[1:]) < 60_000
 
 

@@ -18,6 +18,20 @@ def test_missing_data_shows_a_message_and_can_be_retried(reader, site):
     target.unlink()
 
 
+def test_a_page_copied_to_another_folder_finds_data_beside_the_viewer(reader, site):
+    """As `print-site` does, with addresses relative to where the diagram was."""
+    page = (site / "missing.html").read_text().replace("pkg.Missing", "pkg.Encoder")
+    data = 'src="modeldiagrams/pkg.Encoder.js"'
+    assert data in page
+    copied = page.replace('"modeldiagrams/', '"../../modeldiagrams/').replace(data.replace("m", "../../m", 1), data)
+    target = site / "copied" / "all" / "index.html"
+    target.parent.mkdir(parents=True)
+    target.write_text(copied)
+    reader.page.goto(target.as_uri())
+    reader.evaluate("e => e.toggle('layers.0')")
+    reader.node("layers.0.mlp").wait_for()
+
+
 REGISTER = "(globalThis.modelDiagramsData ??= new Map).set"
 
 

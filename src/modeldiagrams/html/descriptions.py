@@ -1,26 +1,22 @@
-"""Describes a diagram in words: its text alternative, its problem, its guesses, and remarks on its trace."""
+"""Describes a diagram in words: its text alternative, its problem, and why its picture may be wrong."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.problems import fold_lines
-from modeldiagrams.ir.graph import OWN_FAILURE, RECORDED, ModuleNode, OpNode
+from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.remarks import explain_guesses, explain_state, shorten_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.ir.graph import Graph, Guess
+    from modeldiagrams.ir.graph import Graph
 
-__all__ = ["describe_picture", "describe_problem", "explain_caution", "list_remarks"]
+__all__ = ["describe_picture", "describe_problem", "explain_caution"]
 
 # keep notes short, even if a model raises megabytes of text
 _MESSAGE_LIMIT = 4_000
 _FRAME_LIMIT = 12
-_REMARK_LIMIT = 12
-_NAME_LIMIT = 6
-
 
 _TITLES = {
     "model": "The model could not be built.",
@@ -48,23 +44,17 @@ def _describe(graph: Graph) -> str:
     model = graph.model
     modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
     children = [node.path for node in modules if graph.hierarchy[node.id] is None]
-    parts = f": {_shorten_list(children)}" if children else ""
+    parts = f": {shorten_list(children)}" if children else ""
     ends = [
-        f"{label}: {_shorten_list(list(names))}"
+        f"{label}: {shorten_list(list(names))}"
         for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
         if names
     ]
     if not graph.nodes:
         ends.append("No tensor went through this model")
-    if (error := graph.status.error) is not None:
-        culprit = "modeldiagrams failed" if error.type == OWN_FAILURE else "the model raised an error"
-        ends.append(f"Incomplete, because {culprit}")
+    if (state := explain_state(graph)) is not None:
+        ends.append(state.removesuffix("."))
     return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."
-
-
-def _shorten_list(names: list[str]) -> str:
-    shown = ", ".join(names[:_NAME_LIMIT])
-    return f"{shown} and {len(names) - _NAME_LIMIT} more" if len(names) > _NAME_LIMIT else shown
 
 
 def describe_problem(diagram: Diagram) -> dict[str, Any] | None:
@@ -87,49 +77,5 @@ def describe_problem(diagram: Diagram) -> dict[str, Any] | None:
 
 
 def explain_caution(diagram: Diagram) -> str | None:
-    """Explain why the picture may be wrong: values were assumed that decide on branches and loops.
-
-    Assumed sizes don't count; they are texts, and marked in the picture.
-    """
-    graph = diagram.graph if diagram.picture else None
-    guesses = graph.status.guesses if graph else ()
-    deciding = [guess for guess in guesses if guess.node and not isinstance(guess.value, str)]
-    if graph is None or not deciding:
-        return None
-    values = _list_guesses(graph, deciding)
-    return f"A real pass may differ: Python asked for values that were not computed, and got {values}."
-
-
-def list_remarks(graph: Graph) -> list[str]:
-    """List what was assumed, and what the trace missed."""
-    status = graph.status
-    found = list(status.notes)
-    if status.state == "hierarchy":
-        found.append("Module hierarchy only: no forward pass was run.")
-    if status.unseen:
-        count = len(status.unseen)
-        found.append(f"The origin of {count} tensor{'s'[: count != 1]} is unknown.")
-    if status.guesses:
-        found.append(
-            f"Python asked for values that were not computed; assumed: {_list_guesses(graph, status.guesses)}."
-        )
-    recorded = {item.reason for item in graph.assumptions if item.value == RECORDED}
-    found += [f"{reason[:1].upper()}{reason[1:]}." for reason in recorded]
-    found += [
-        f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
-        for item in graph.assumptions
-        if item.reason not in recorded
-    ]
-    return found[:_REMARK_LIMIT]
-
-
-def _list_guesses(graph: Graph, guesses: Iterable[Guess]) -> str:
-    """List assumed values with the lines that asked for them."""
-    sources = {node.id: node.source for node in graph.nodes if isinstance(node, OpNode)}
-    lines: dict[str, dict[str, None]] = {}
-    for guess in guesses:
-        source = sources.get(guess.node) if guess.node else None
-        lines.setdefault(str(guess.value), {}).update({source: None} if source else {})
-    return _shorten_list(
-        [f"{value} at {_shorten_list([*where])}" if where else value for value, where in lines.items()]
-    )
+    """Explain why the picture may be wrong, see `explain_guesses`."""
+    return explain_guesses(diagram.graph) if diagram.picture and diagram.graph else None

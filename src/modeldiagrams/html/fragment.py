@@ -19,13 +19,14 @@ from markupsafe import Markup
 
 from modeldiagrams.html.change_list import link_marks, list_changes, render_difference
 from modeldiagrams.html.command import build_command, build_view_flags
-from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution, list_remarks
+from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.module_table import render_summary, summarise_diagram
 from modeldiagrams.html.note_list import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.templating import load_template
+from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import find_asset
 

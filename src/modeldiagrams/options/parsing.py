@@ -12,7 +12,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
 from modeldiagrams.options.options import GROUPS, Options, View
 from modeldiagrams.options.reading import read_yaml
-from modeldiagrams.options.suggestions import explain_unknown, suggest
+from modeldiagrams.options.suggestions import explain_unknown, find_meant, suggest
 from modeldiagrams.options.wording import describe_type
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ def parse_view(values: Mapping[str, Any]) -> View:
     """
     for name in values:
         if name not in View.__struct_fields__:
-            raise OptionError(name, f"unknown here; a view has {', '.join(View.__struct_fields__)}")
+            meant = find_meant(name, View.__struct_fields__)
+            known = f"did you mean {meant!r}?" if meant else f"a view has {', '.join(View.__struct_fields__)}"
+            raise OptionError(name, f"unknown here; {known}")
     return msgspec.convert({name: parse_option(name, value) for name, value in values.items()}, View)
 
 

@@ -9,7 +9,7 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.found import LEVELS, Change, Checkpoints, Found, Level
 from modeldiagrams.engine.compare.texts import as_markdown, as_text
-from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import build_difference
 
@@ -118,7 +118,7 @@ def diff(before: Graph, after: Graph) -> Difference:
         The changes, each once at its cause, and whether saved weights still load.
 
     Raises:
-        GraphError: if one of the graphs is incomplete, so that a comparison would not be reliable.
+        ModelDiagramsError: if one of the graphs is incomplete, so that a comparison would not be reliable.
         RenderError: if the viewer, which compares the graphs, fails or was not built.
     """
     return difference_by(build_difference, before, after)
@@ -128,10 +128,9 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
     """Do what `diff` does; `compare` takes the JSON texts of both graphs, and may run in another process."""
     for name, graph in (("before", before), ("after", after)):
         if graph.status.state != "complete":
-            raise GraphError(
-                "$.status.state",
+            raise ModelDiagramsError(
                 f"expected a complete graph to compare, got a {graph.status.state} one ({name}: {graph.model.name});"
-                " trace the model so that its forward pass ends without an error",
+                " trace the model so that its forward pass ends without an error"
             )
     return msgspec.json.decode(compare(serialize(before), serialize(after)), type=decodable(Difference))
 

@@ -11,7 +11,7 @@ from modeldiagrams.common.amounts import format_count, format_flops
 from modeldiagrams.engine.compare.difference import LEVELS, Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
-from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.render.draw import build_difference
 
@@ -208,7 +208,7 @@ class _ReleaseReader:
             return msgspec.structs.replace(release, state="first")
         try:
             difference = difference_by(self._compare, before or graph, graph)
-        except GraphError as error:
+        except ModelDiagramsError as error:
             return msgspec.structs.replace(release, problem=f"not compared: {error}")
         if difference.same and not difference.reservations:
             return msgspec.structs.replace(release, state="same")
