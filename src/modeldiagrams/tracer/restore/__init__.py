@@ -8,8 +8,8 @@ A trace puts back what tracing itself changed, and the content of
 - torch's own stacks of modes, inference mode and whether gradients are on.
 
 Everything else is as after a plain call of the model: what a forward sets in its classes, in Python modules or for the
-whole process (``torch.set_default_dtype``, environment variables) stays. Where that could harm the next model, the
-worker process is renewed, see `modeldiagrams.worker.process_state`.
+whole process (``torch.set_default_dtype``, environment variables) stays. Documentation runs every model in its own
+process, see `modeldiagrams.worker`.
 
 A pass without values must not poison a later one, so its fake tensors also disappear from global variables, and
 functions that cache their results get empty caches for each pass, see `leftovers`.
