@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import File
 
     from modeldiagrams.engine.builder import DiagramBuilder
-    from modeldiagrams.engine.compare.check import Check
+    from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.options.settings import Settings
 
