@@ -58,7 +58,7 @@ describe("bundles", () => {
     // the modules differ, so they are no run
     const read = each(12, (i) => `x > pick${i} > t.${i}/op${i}`);
     const stacked = each(12, (i) => `t.${i}/op${i} > stack`);
-    const classes = Object.fromEntries(each(12, (i) => [`t.${i}`, "E"]));
+    const classes = Object.fromEntries(each(12, String).map((i) => [`t.${i}`, "E"]));
     const graph = sketch([...read, ...stacked, "stack > bmm > y"].join("\n"), classes);
     expect(names(graph, { most: 5 })).toEqual(["x", "t.0–11", "stack", "bmm", "y"]);
     const [, fan] = frame(graph, { most: 5 }).items;
@@ -70,7 +70,7 @@ describe("bundles", () => {
   it("don't hold modules of one class of which one depends on another", () => {
     const read = each(8, (i) => `x > t.${i}/op${i}`);
     const stacked = each(8, (i) => `t.${i}/op${i} > stack`);
-    const classes = Object.fromEntries(each(9, (i) => [`t.${i}`, "E"]));
+    const classes = Object.fromEntries(each(9, String).map((i) => [`t.${i}`, "E"]));
     const graph = sketch([...read, ...stacked, "stack > t.8/op8 > y"].join("\n"), classes);
     expect(names(graph, { most: 5 })).not.toContain("t.0–8");
   });
