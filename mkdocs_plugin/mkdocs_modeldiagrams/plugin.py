@@ -60,8 +60,9 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         settings = add_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         cache_dir = root / (settings.cache_dir or CACHE)
+        paths = [root, *map(Path, self.config.search_paths)]
         builder = DiagramBuilder(
-            cache_dir, folder=folder, paths=[root], snapshots=snapshots, calls=root / CALLS, session=self._session
+            cache_dir, folder=folder, paths=paths, snapshots=snapshots, calls=root / CALLS, session=self._session
         )
         self._site = Site(builder, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
@@ -102,6 +103,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         if site.diagrams:
             _resolve_names(config, files)
             _list_files_for_print_page(config)
+        pages = [file.page for file in files.documentation_pages() if file.page and file.page.content]
+        titles = {page.url.removeprefix("./"): str(page.title or "") for page in pages}
+        for page in pages:
+            page.content = site.fill_changes(page.content or "", page.url, titles)
         site.is_complete = True
         return env
 

@@ -14,10 +14,11 @@ from mkdocs_modeldiagrams.links import render_placeholder
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
+from modeldiagrams.html.changelog import Place, build_changelog, render_changelog
 from modeldiagrams.markdown.fence_host import FenceHost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from markdown import Markdown
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import File
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.options.settings import Settings
 
 __all__ = ["Site"]
 
 _log = get_plugin_logger("modeldiagrams")
+
+_CHANGES = '<div class="mg-changelog" data-number="{}"></div>'
+"""A placeholder for the changes of all models."""
 
 
 class Site(FenceHost):
@@ -53,6 +58,7 @@ class Site(FenceHost):
         self._urls: set[str] = set()
         self._entries: list[IndexEntry] = []
         self._warned: set[str] = set()
+        self._changes: list[Check] = []
 
     def start_document(self, md: Markdown) -> None:
         """Get the current page from MkDocs' own processor of links.
@@ -110,6 +116,31 @@ class Site(FenceHost):
     def class_link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve the link, if the site uses it."""
         return render_placeholder(names, html) if "autorefs" in self.config.plugins and not self.is_complete else html
+
+    def show_changes(self, found: Check) -> str:
+        """Render a placeholder, because pages that come later may show the models."""
+        if self.is_complete:
+            return super().show_changes(found)
+        self._changes.append(found)
+        return _CHANGES.format(len(self._changes) - 1)
+
+    def fill_changes(self, content: str, url: str, titles: Mapping[str, str]) -> str:
+        """Replace the placeholders in a page by changes of the models that the site shows.
+
+        Args:
+            content: The page's HTML.
+            url: The page's URL, relative to the site's root.
+            titles: The titles of all pages by URL.
+        """
+        asked = {_CHANGES.format(number): found for number, found in enumerate(self._changes)}
+        asked = {placeholder: found for placeholder, found in asked.items() if placeholder in content}
+        places: dict[str, Place] = {}
+        for entry in self._entries if asked else ():
+            title = titles.get(entry.page.partition("#")[0], "")
+            places.setdefault(entry.snapshot, Place(get_relative_url(entry.page or ".", url), title))
+        for placeholder, found in asked.items():
+            content = content.replace(placeholder, render_changelog(build_changelog(found, places)))
+        return content
 
     def page_source(self) -> str | None:
         """Return the text of the page's file, so that line numbers include its front matter."""

@@ -13,14 +13,13 @@ from sphinx_modeldiagrams.diagram_node import model_graph, step_picture
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, list_outdated_documents, run_models
 from sphinx_modeldiagrams.html_visitors import skip_node, visit_html, visit_step_picture
-from sphinx_modeldiagrams.joined import JoinDocuments
 from sphinx_modeldiagrams.latex import connect_latex
 from sphinx_modeldiagrams.note_directive import ModelNoteDirective
 from sphinx_modeldiagrams.part_role import PartDomain, ResolveParts, depart_part, model_part, visit_part
 from sphinx_modeldiagrams.role import ROLE, ModelRole
 from sphinx_modeldiagrams.tour_directives import ModelTourDirective, TourStepDirective
 from sphinx_modeldiagrams.transform import ReplaceDiagrams
-from sphinx_modeldiagrams.version_directives import ModelChangesDirective, ModelHistoryDirective
+from sphinx_modeldiagrams.version_directives import ListModelChanges, ModelChangesDirective, ModelHistoryDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -48,8 +47,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(step_picture, html=(visit_step_picture, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
     app.add_node(model_part, html=(visit_part, depart_part))
     connect_latex(app)
-    app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
+    app.add_post_transform(ListModelChanges)
     app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)

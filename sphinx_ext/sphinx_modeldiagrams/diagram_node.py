@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 __all__ = [
-    "ANCHOR",
     "LINKED",
     "find_document",
     "find_tour",
@@ -27,9 +26,6 @@ __all__ = [
     "read_diagram",
     "step_picture",
 ]
-
-ANCHOR = "anchor"
-"""Attribute of a diagram's node: its anchor on a page that joins documents, if another document has its own."""
 
 LINKED = "linked"
 """Attribute of a diagram's node: the fragments by which words of its page lead to modules."""
@@ -97,13 +93,8 @@ def locate_diagrams(env: BuildEnvironment, docname: str) -> Path:
 def read_diagram(node: model_graph, env: BuildEnvironment) -> Diagram:
     """Read the diagram of a node, with its text alternative in the site's language."""
     diagram = _read(Path(env.doctreedir) / _FOLDER / node["file"])
-    figure, own_names = msgspec.structs.replace(diagram.options.figure, alt=node["alt"]), diagram.own_names
-    if ANCHOR in node:
-        # its author may still use its name
-        own_names += (figure.name,) if figure.name else ()
-        figure = msgspec.structs.replace(figure, name=node[ANCHOR])
-    options = msgspec.structs.replace(diagram.options, figure=figure)
-    return msgspec.structs.replace(diagram, options=options, own_names=own_names)
+    figure = msgspec.structs.replace(diagram.options.figure, alt=node["alt"])
+    return msgspec.structs.replace(diagram, options=msgspec.structs.replace(diagram.options, figure=figure))
 
 
 @functools.lru_cache(maxsize=4)

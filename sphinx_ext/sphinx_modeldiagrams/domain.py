@@ -201,6 +201,12 @@ class ModelDiagramsDomain(Domain):
                     waiting += reversed(self.env.toctree_includes.get(name, []))
         return [entry for name in names for entry in self.diagrams.get(name, [])]
 
+    def list_shown(self) -> Iterator[tuple[str, Entry]]:
+        """Yield the documents and diagrams that are drawn, those that an author requested first."""
+        found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name]]
+        shown = (item for item in found if item[1]["has_graph"] and item[1]["location"]["anchor"])
+        yield from sorted(shown, key=lambda item: item[1]["location"]["automatic"])
+
     def _targets(self) -> list[tuple[str, Entry]]:
         """Return documents and diagrams, the best targets of references first: drawn, then requested ones.
 

@@ -62,12 +62,13 @@ def test_reports_depend_on_setting_option_and_request(diagram, on_error, request
     [
         (failed("model"), False, True),
         (failed("inputs", EMPTY), False, True),
-        (failed("inputs", small_graph()), False, False),
+        (failed("inputs", small_graph()), False, True),
         (failed("forward"), False, False),
         (failed("model"), True, False),
+        (failed("inputs", small_graph()), True, False),
     ],
 )
-def test_only_automatic_diagrams_with_nothing_to_show_are_left_out(diagram, requested, expected):
+def test_only_automatic_diagrams_of_what_cannot_be_run_are_left_out(diagram, requested, expected):
     assert is_left_out(diagram, requested=requested) == expected
 
 

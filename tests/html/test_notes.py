@@ -23,6 +23,11 @@ def test_hostile_words_stay_text() -> None:
     assert "<img" not in to_svg(graph, overlay=overlay)
 
 
+def test_lines_of_a_note_stay_lines() -> None:
+    graph = small_graph()
+    assert "<p>One<br>Two</p>" in to_html(graph, overlay=annotate(graph, "fc", text="One\nTwo"))
+
+
 def test_models_with_hostile_names_can_be_annotated() -> None:
     graph = hostile_graph()
     ids = [node.id for node in graph.nodes]

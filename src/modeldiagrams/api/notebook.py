@@ -6,8 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import prepare_overlay
-from modeldiagrams.api.export import draw_diagram, write
+from modeldiagrams.api.export import draw_diagram, draw_picture, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
@@ -16,7 +15,7 @@ from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.overlay.annotate import annotate
 from modeldiagrams.record.calls import calls_file, with_recorded
-from modeldiagrams.render.draw import Flat, render
+from modeldiagrams.render.draw import Flat
 
 if TYPE_CHECKING:
     import os
@@ -40,6 +39,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     overlay: Overlay | None = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     measure_time: bool = False,
+    part: str | None = None,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
@@ -55,6 +55,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
         recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
         measure_time: Whether to measure how long each op takes, see `trace`.
+        part: The dotted path of a module to draw as the model.
         **view: As in `to_svg`.
 
     Returns:
@@ -65,34 +66,43 @@ def diagram(  # noqa: PLR0913  (the most common options)
         RecordingError: if a file is not a recording of this model.
         TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
         ModelDiagramsError: if PyTorch is not installed.
-        TargetError: if example inputs that the model's class offers can't be made.
+        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    if isinstance(model, str):
-        graph = _trace_named(model, args, kwargs, measure_time=measure_time)
-    else:
-        graph = _trace(model, args, kwargs, measure_time=measure_time)
+    graph = _trace(model, args, kwargs, measure_time=measure_time, part=part)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
     recordings = read_recordings(graph, list_named_files(recording))
     return ModelDiagram(graph, view, overlay, recordings)
 
 
-def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
+def _trace(
+    model: nn.Module | str,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None,
+    *,
+    measure_time: bool,
+    part: str | None,
+) -> Graph:
+    if isinstance(model, str):
+        return _trace_named(model, args, kwargs, measure_time=measure_time, part=part)
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    return trace(model, args, kwargs, measure_time=measure_time)
+    return trace(model, args, kwargs, measure_time=measure_time, part=part)
 
 
-def _trace_named(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
+def _trace_named(
+    name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool, part: str | None
+) -> Graph:
     """Make a model from its class's path, and trace it as documentation does."""
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
-    call = Call(model=name, measure_time=measure_time)
+    is_given = bool(args or kwargs)
+    call = Call(model=name, measure_time=measure_time, part=None if is_given else part)
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
-    if args or kwargs:
-        return _trace(target.model, args, kwargs, measure_time=measure_time)
+    if is_given:
+        return _trace(target.model, args, kwargs, measure_time=measure_time, part=part)
     return graph_of(target, measure_time=measure_time)
 
 
@@ -162,12 +172,7 @@ class ModelDiagram:
 
     def _svg(self) -> str:
         """Render a picture that doesn't depend on styles, scripts and background."""
-        return render(
-            self.graph,
-            parse_view(self._view),
-            flat=Flat(outlines=False),
-            beside=prepare_overlay(self.graph, self.overlay),
-        ).svg
+        return draw_picture(self.graph, self._view, self.overlay, flat=Flat(outlines=False)).svg
 
     def __repr__(self) -> str:
         return f"<diagram of {self.graph.model.name}: {len(self.graph.nodes)} nodes, {self.graph.status.state}>"

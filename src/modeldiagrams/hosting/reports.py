@@ -81,9 +81,8 @@ def list_accepted_problems(options: Options, settings: Settings, *, requested: b
 
 
 def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
-    """Whether to leave out a diagram: the site added it to a class that has nothing to show."""
-    is_empty = diagram.graph is None or not diagram.graph.nodes
-    return not requested and is_empty and diagram.problem is not None and diagram.problem.kind in _EXPECTED
+    """Whether to leave out a diagram: the site added it to a class that can't be run without its author's help."""
+    return not requested and diagram.problem is not None and diagram.problem.kind in _EXPECTED
 
 
 def format_warning(problem: Problem) -> str:

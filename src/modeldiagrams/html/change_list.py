@@ -7,23 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from modeldiagrams.engine.compare.check import compare_model
 from modeldiagrams.engine.compare.texts import format_checkpoint, format_head
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
 
 __all__ = [
     "ChangeList",
     "ChangeRow",
-    "ModelChanges",
     "link_marks",
     "list_changes",
-    "list_model_changes",
-    "render_changes",
     "render_difference",
 ]
 
@@ -58,31 +53,24 @@ class ChangeList(NamedTuple):
         return f"{self.hidden} change{'s'[: self.hidden != 1]} without effect on results" if self.hidden else ""
 
 
-class ModelChanges(NamedTuple):
-    """The changes of one documented model."""
-
-    name: str
-    changes: ChangeList | None
-    outcome: str
-    """Why there are no changes."""
-
-
-def list_changes(difference: Difference, *, details: bool) -> ChangeList:
+def list_changes(difference: Difference, *, details: bool, caused: bool = True) -> ChangeList:
     """Describe a difference, the most serious changes first.
 
     Args:
         difference: The difference.
         details: Whether changes of level ``detail`` have rows.
+        caused: Whether changes that another change caused have rows.
     """
     levels = ("breaking", "notable", "detail") if details else ("breaking", "notable")
     rows = [
         ChangeRow(number, change.sign, level, change.text)
         for level in levels
         for number, change in enumerate(difference.changes)
-        if change.level == level
+        if change.level == level and (caused or change.caused_by is None)
     ]
+    hidden = 0 if details else sum(change.level == "detail" for change in difference.changes)
     weights = tuple(line.strip() for line in format_checkpoint(difference.checkpoints))
-    return ChangeList(tuple(format_head(difference)), tuple(rows), len(difference.changes) - len(rows), weights)
+    return ChangeList(tuple(format_head(difference)), tuple(rows), hidden, weights)
 
 
 def render_difference(found: ChangeList, anchor: str, svg: str) -> Markup:
@@ -95,23 +83,6 @@ def render_difference(found: ChangeList, anchor: str, svg: str) -> Markup:
     """
     html = load_template("difference").render(found=found, anchor=anchor, places=_find_marks(svg))
     return Markup(html)  # noqa: S704  rendered with autoescape
-
-
-def render_changes(found: Check) -> str:
-    """Render the changes of all documented models."""
-    return load_template("changes").render(models=list_model_changes(found), summary=found.summary())
-
-
-def list_model_changes(found: Check) -> list[ModelChanges]:
-    """List the models that changed."""
-    return [
-        ModelChanges(
-            model.name,
-            list_changes(model.difference, details=False) if model.difference else None,
-            "" if model.difference else compare_model(model),
-        )
-        for model in found.reported()
-    ]
 
 
 def link_marks(svg: str, anchor: str) -> str:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from modeldiagrams.html.escape import html_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from modeldiagrams.engine.diagram import Diagram
 
@@ -19,11 +19,11 @@ NOTES = "notes.js"
 """The script that shows notes next to their nodes, and images in full size; loaded on pages that have any."""
 
 
-def collect_notes(diagram: Diagram) -> Mapping[str, str]:
-    """Return the notes of a diagram by pattern, in the order of their numbers."""
+def collect_notes(diagram: Diagram) -> list[str]:
+    """Return the texts of a diagram's notes, in the order of their numbers."""
     if diagram.overlay:
-        return {f"{i} {note.nodes}": note.text for i, note in enumerate(diagram.overlay.notes)}
-    return diagram.options.author.notes or {}
+        return [note.text for note in diagram.overlay.notes]
+    return [*(diagram.options.author.notes or {}).values()]
 
 
 def make_notes_prefix(diagram: Diagram) -> str | None:
@@ -52,5 +52,5 @@ def render_notes(diagram: Diagram, contents: Sequence[str]) -> Markup:
 
 def render_plain_notes(diagram: Diagram) -> Markup:
     """Render the list of notes outside pages, where their markup is unknown."""
-    texts = collect_notes(diagram).values()
-    return render_notes(diagram, [f"<p>{html_text(text).replace(chr(10), '<br>')}</p>" for text in texts])
+    paragraphs = ["<br>".join(map(html_text, text.split("\n"))) for text in collect_notes(diagram)]
+    return render_notes(diagram, [f"<p>{paragraph}</p>" for paragraph in paragraphs])

@@ -21,7 +21,6 @@ from modeldiagrams.hosting.diagram_parts import number_diagram
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.reports import is_left_out, report_error, report_problem
 from modeldiagrams.hosting.version_requests import read_changes, read_history
-from modeldiagrams.html.change_list import render_changes
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history_chart import render_history
 from modeldiagrams.markdown.fence_figure import render_figure
@@ -181,7 +180,7 @@ class _FencePreprocessor(Preprocessor):
         try:
             if language == HISTORY_FENCE:
                 return render_history(read_history(self.host, src))
-            return render_changes(read_changes(self.host, src))
+            return self.host.show_changes(read_changes(self.host, src))
         except ModelDiagramsError as error:
             report_error(self.host, error, line)
             return f"<p>{html_text(str(error))}</p>"

@@ -40,7 +40,7 @@ def render_figure(
         return host.class_link(list_link_names(diagram, class_name), html)
 
     inner = render_fragment(diagram, assets=host.assets_url(), link=link, documents=documents)
-    texts = collect_notes(diagram).values() if lists_notes else ()
+    texts = collect_notes(diagram) if lists_notes else ()
     notes = render_notes(diagram, [convert_markdown(text, md) for text in texts])
     caption = f"<figcaption>{_render_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     below = notes + render_images(diagram)

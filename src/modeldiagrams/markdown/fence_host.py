@@ -14,6 +14,7 @@ from pymdownx.superfences import SuperFencesException  # type: ignore[import-unt
 
 from modeldiagrams.hosting.documented_classes import list_names
 from modeldiagrams.hosting.site_files import FOLDER
+from modeldiagrams.html.changelog import build_changelog, render_changelog
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.options.settings import Settings
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.diagram import Diagram
 
 __all__ = ["FenceHost"]
@@ -113,6 +115,10 @@ class FenceHost:
             html: The mention.
         """
         return html
+
+    def show_changes(self, found: Check) -> str:
+        """Render the changes of all models, or a placeholder if the host fills it when it knows all pages."""
+        return render_changelog(build_changelog(found))
 
     def page_source(self) -> str | None:
         """Return the current page's text with front matter; None if only Python-Markdown has it."""

@@ -11,7 +11,7 @@ import type { Widget } from "../widget.js";
 const LEGIBLE = 0.7;
 const NATURAL = 1;
 
-export function levels(widget: Widget): void {
+export function farBlocks(widget: Widget): void {
   let shown: ReadonlyMap<string, Block> = new Map();
   let scale = 0;
   let isStale = false;

@@ -9,14 +9,14 @@ import { parseSvg } from "../loading/trusted_types.js";
 import { boxIn } from "../picture/scene.js";
 import { idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
-import { goInto } from "./levels.js";
+import { goInto } from "./far_blocks.js";
 
 /** Shown for pictures that would be smaller than this scale. */
 const SMALL = 0.3;
 /** A picture that was zoomed out until all of it is visible becomes a map after this time, ms. */
 const CALM = 250;
 
-export function map(widget: Widget): void {
+export function atlas(widget: Widget): void {
   const shown = new AtlasView(widget);
   const { stage, camera } = widget;
   stage.append(shown.element);
