@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import File
 
     from modeldiagrams.engine.builder import DiagramBuilder
-    from modeldiagrams.engine.compare.check import Check
+    from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.options.settings import Settings
 
@@ -132,13 +132,14 @@ class Site(FenceHost):
             url: The page's URL, relative to the site's root.
             titles: The titles of all pages by URL.
         """
+        asked = {_CHANGES.format(number): found for number, found in enumerate(self._changes)}
+        asked = {placeholder: found for placeholder, found in asked.items() if placeholder in content}
         places: dict[str, Place] = {}
-        for entry in self._entries:
+        for entry in self._entries if asked else ():
             title = titles.get(entry.page.partition("#")[0], "")
             places.setdefault(entry.snapshot, Place(get_relative_url(entry.page or ".", url), title))
-        for number, found in enumerate(self._changes):
-            if (placeholder := _CHANGES.format(number)) in content:
-                content = content.replace(placeholder, render_changelog(build_changelog(found, places)))
+        for placeholder, found in asked.items():
+            content = content.replace(placeholder, render_changelog(build_changelog(found, places)))
         return content
 
     def page_source(self) -> str | None:

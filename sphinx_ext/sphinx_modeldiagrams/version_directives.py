@@ -15,6 +15,7 @@ from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.version_requests import read_changes, read_history
 from modeldiagrams.html.changelog import Place, build_changelog
 from modeldiagrams.html.history_chart import render_history_chart
+from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.tables import build_summary
@@ -122,9 +123,12 @@ class ListModelChanges(SphinxPostTransform):
             return text
         docname, _, anchor = place.address.partition("#")
         try:
-            return make_refnode(self.app.builder, self.env.docname, docname, anchor, text)
+            found = make_refnode(self.app.builder, self.env.docname, docname, anchor, text)
         except NoUri:  # the builder writes only some documents
             return text
+        if "refuri" in found:
+            found["refuri"] = one_fragment(found["refuri"])
+        return found
 
 
 def _build_row(row: ChangeRow) -> nodes.paragraph:

@@ -54,7 +54,7 @@ def test_all_lists_exactly_the_public_names():
         and name not in {"TYPE_CHECKING", "Any", "annotations"}
     }
     assert public | {"__version__"} == set(modeldiagrams.__all__)
-    assert set(modeldiagrams.__all__) <= set(dir(modeldiagrams))
+    assert dir(modeldiagrams) == modeldiagrams.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         modeldiagrams.nothing  # noqa: B018
 

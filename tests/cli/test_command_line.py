@@ -261,7 +261,7 @@ def test_terminal_shows_the_seconds_in_one_line(capsys, monkeypatch):
 
 def test_help_explains_the_modes(run):
     words = " ".join(run("trace", "--help").output.split())
-    for mode in ("fake: shapes only", "meta: ", "real: with values", "auto, the default: "):
+    for mode in ("`fake`: shapes only", "`meta`: ", "`real`: with values", "`auto`, the default: "):
         assert mode in words
 
 
@@ -285,7 +285,7 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     output = tmp_path / "graph.json"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.graphs.trace_model", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.graphs.trace_model", lambda *_: TracedModel(None, partial, ()))
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
@@ -302,7 +302,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
     output = tmp_path / "net.mmd"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.drawing.trace_model", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.draw_commands.trace_model", lambda *_: TracedModel(None, partial, ()))
     for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
         if before:
             output.write_text(before)

@@ -110,7 +110,7 @@ def test_sides_from_git_and_from_a_site(folder, monkeypatch):
         assert run(revision, "before.json").stdout == run("git:HEAD:before.json", "before.json").stdout
     (folder / "docs" / "model-graphs").mkdir(parents=True)
     (folder / "before.json").rename(folder / "docs" / "model-graphs" / "acme.Net.json")
-    monkeypatch.setattr(comparing, "trace_model", lambda *_: TracedModel(None, traced(nn.Linear(4, 4)), (), ()))
+    monkeypatch.setattr(comparing, "trace_model", lambda *_: TracedModel(None, traced(nn.Linear(4, 4)), ()))
     git("add", "docs")
     git("commit", "-qm", "second")
     git("tag", "v1.0")
@@ -148,10 +148,10 @@ def test_sides_from_git_and_from_a_site(folder, monkeypatch):
 def test_a_side_may_be_a_model(folder, monkeypatch):
     asked = []
 
-    def trace(target, mode, given):
-        asked.append((target, mode, given))
-        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), (), ())
+    def trace(target, given):
+        asked.append((target, given))
+        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), ())
 
     monkeypatch.setattr("modeldiagrams.cli.comparing.trace_model", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout
-    assert asked == [("mypkg.Model", "auto", {})]
+    assert asked == [("mypkg.Model", {})]

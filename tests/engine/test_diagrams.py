@@ -14,11 +14,11 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
-from modeldiagrams.engine import cache, tracing
+from modeldiagrams.engine import cache, model_graphs
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.compare.versions import list_kept_graphs
 from modeldiagrams.engine.diagram import Diagram, Problem, add_problem
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.problems import format_problem
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
@@ -27,7 +27,7 @@ from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
 from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.settings import Settings
-from modeldiagrams.render.draw import Picture
+from modeldiagrams.render.draw import Picture, build_difference
 from modeldiagrams.worker import Refused, Traced
 from option_helpers import make_options
 
@@ -43,6 +43,7 @@ class FakeWorker:
         self.closed = False
         self.traced = Traced(graph=serialize(small_graph()), sources=())
         self.drawn = PICTURE
+        self.difference = build_difference
 
     def trace(self, options, paths):
         self.requests.append(("trace", options.call.model, tuple(paths)))
@@ -64,7 +65,7 @@ class FakeWorker:
 @pytest.fixture
 def worker(monkeypatch):
     fake = FakeWorker()
-    monkeypatch.setattr(tracing, "Worker", lambda *_, **__: fake)
+    monkeypatch.setattr(model_graphs, "Worker", lambda *_, **__: fake)
     monkeypatch.setattr(builder_module, "Drawer", lambda: fake)
     monkeypatch.setattr(cache, "digest_viewer", lambda: "1")
     return fake
@@ -372,8 +373,8 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json no longer matches the model (fc: out_features 2 → 20)" in (
-            made.problem.message
+        assert (
+            "no longer matches the model (notable: size 2 → 20 (out_features of Linear) at fc)" in made.problem.message
         )
         assert made.picture == PICTURE
         assert made.sources == ("/a.py", str(kept))

@@ -10,7 +10,7 @@ import pytest
 
 from graphs import changed_graph, small_graph
 from hosts.hosts import MarkdownHost
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.ir.graph import Status
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.parsing import parse_options

@@ -13,7 +13,7 @@ from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.serialize import deserialize, save, serialize
-from modeldiagrams.ir.structure import describe_changes, structural_digest
+from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.tracer import forward_pass, trace
 from modeldiagrams.tracer.graph import measured_times as times
 from tracer.traced_graph import Lambda, linear, x
@@ -155,7 +155,6 @@ def test_structure_and_snapshots_know_nothing_of_times(tmp_path):
     one, other = timed(linear(), x()), timed(linear(), x())
     plain = trace(linear(), (x(),), mode="real")
     assert structural_digest(one) == structural_digest(other) == structural_digest(plain)
-    assert describe_changes(one, other) == describe_changes(one, plain) == ""
     save(one, tmp_path / "net.json")
     assert Snapshots(tmp_path).compare("net", other) is None
 

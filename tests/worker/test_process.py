@@ -18,7 +18,7 @@ from modeldiagrams.errors import WorkerError
 from modeldiagrams.options.options import Call, Limits, View
 from modeldiagrams.worker import answering, process
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Hello, Prepare, Render, Trace, receive, send
+from modeldiagrams.worker.protocol import Hello, Prepare, Render, TraceRequest, receive, send
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_only_timeouts_of_traces_name_the_option(started, request_):
     started._is_late = True
     started.kill()
     assert str(started._exit_error(request_, 2)) == "took longer than 2 s and was stopped"
-    trace = Trace(call=Call(model="x"), limits=Limits(timeout=1, memory=1), mode="auto")
+    trace = TraceRequest(call=Call(model="x"), limits=Limits(timeout=1, memory=1))
     assert str(started._exit_error(trace, 2)) == "took longer than 1 s and was stopped (option `timeout`)"
 
 

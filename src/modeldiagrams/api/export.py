@@ -6,12 +6,11 @@ import warnings
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from modeldiagrams.api.annotations import prepare_overlay
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.errors import OptionError
@@ -22,7 +21,7 @@ from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.patterns import Unmatched, find_unmatched
-from modeldiagrams.render.draw import Flat, Theme, render
+from modeldiagrams.render.draw import Authored, Flat, Picture, Theme, render
 from modeldiagrams.render.flat import find_missing_text, write_pdf, write_png
 from modeldiagrams.render.glyphs import describe_missing
 from modeldiagrams.render.picture_file import read_content
@@ -38,7 +37,18 @@ if TYPE_CHECKING:
     from modeldiagrams.render.draw import Picture
     from modeldiagrams.render.picture_file import FileForm
 
-__all__ = ["DRAWN", "Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+__all__ = [
+    "DRAWN",
+    "Theme",
+    "check_format",
+    "draw_diagram",
+    "draw_picture",
+    "to_html",
+    "to_pdf",
+    "to_png",
+    "to_svg",
+    "write",
+]
 
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES: dict[str, FileForm] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
@@ -135,10 +145,7 @@ def _warn_of_missing(picture: Picture, form: FileForm) -> None:
 
 def _draw(graph: Graph, view: Mapping[str, Any], look: Flat | None, overlay: Overlay | None) -> Picture:
     """Draw the picture of a file, with a style sheet if it has no look; no page around it says what was assumed."""
-    beside = prepare_overlay(graph, overlay)
-    return render(
-        graph, parse_view(view), standalone=look is None, flat=look, beside=beside, remarks=list_limits(graph)
-    )
+    return draw_picture(graph, view, overlay, flat=look, standalone=look is None, remarks=list_limits(graph))
 
 
 def to_html(
@@ -242,6 +249,28 @@ def check_format(
         raise OptionError(given, ".json files contain the whole graph, whatever the view")
 
 
+def draw_picture(  # noqa: PLR0913  (as `render`)
+    graph: Graph,
+    view: Mapping[str, Any],
+    overlay: Overlay | None = None,
+    *,
+    flat: Flat | None = None,
+    standalone: bool = False,
+    remarks: Sequence[str] = (),
+) -> Picture:
+    """Draw a graph; warn if the overlay names nodes that it doesn't have. For the other arguments, see `render`."""
+    gone = overlay.gone(graph) if overlay else ()
+    if gone:
+        rest = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        warnings.warn(
+            f"the overlay was made for another graph: {graph.model.name} has no {gone[0]!r}{rest}; make it again with"
+            " `annotate`",
+            stacklevel=3,
+        )
+    beside = Authored(overlay=overlay.without_texts().to_json()) if overlay else None
+    return render(graph, parse_view(view), standalone=standalone, flat=flat, beside=beside, remarks=remarks)
+
+
 def draw_diagram(
     graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None, recordings: Sequence[PageRecording] = ()
 ) -> Diagram:
@@ -251,7 +280,7 @@ def draw_diagram(
         id=make_diagram_id(options),
         options=options,
         graph=graph,
-        picture=render(graph, options.view, beside=prepare_overlay(graph, overlay)),
+        picture=draw_picture(graph, view, overlay),
         overlay=overlay,
         recordings=tuple(recordings),
         problem=make_forward_problem(graph.model.name, graph),

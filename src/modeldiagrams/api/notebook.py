@@ -6,8 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import prepare_overlay
-from modeldiagrams.api.export import draw_diagram, write
+from modeldiagrams.api.export import draw_diagram, draw_picture, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
@@ -16,7 +15,7 @@ from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.overlay.annotate import annotate
 from modeldiagrams.record.calls import calls_file, with_recorded
-from modeldiagrams.render.draw import Flat, render
+from modeldiagrams.render.draw import Flat
 
 if TYPE_CHECKING:
     import os
@@ -173,12 +172,7 @@ class ModelDiagram:
 
     def _svg(self) -> str:
         """Render a picture that doesn't depend on styles, scripts and background."""
-        return render(
-            self.graph,
-            parse_view(self._view),
-            flat=Flat(outlines=False),
-            beside=prepare_overlay(self.graph, self.overlay),
-        ).svg
+        return draw_picture(self.graph, self._view, self.overlay, flat=Flat(outlines=False)).svg
 
     def __repr__(self) -> str:
         return f"<diagram of {self.graph.model.name}: {len(self.graph.nodes)} nodes, {self.graph.status.state}>"

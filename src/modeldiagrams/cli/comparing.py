@@ -10,8 +10,8 @@ import click
 
 from modeldiagrams.api.compared import DrawnComparison
 from modeldiagrams.api.terminal import echo, report_errors
-from modeldiagrams.cli.tracing import trace_model
-from modeldiagrams.engine.compare.check import check
+from modeldiagrams.cli.targets import trace_model
+from modeldiagrams.engine.compare.documentation import check
 from modeldiagrams.engine.compare.history import find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of
 from modeldiagrams.engine.compare.versions import complete_side
@@ -21,8 +21,8 @@ from modeldiagrams.options.settings import SNAPSHOTS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
+    from modeldiagrams.engine.compare.documentation import Check
 
 __all__ = ["check_command", "diff_command", "history_command"]
 
@@ -61,7 +61,7 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     """
     with report_errors():
         sides = (complete_side(before, after, SNAPSHOTS), complete_side(after, before, SNAPSHOTS))
-        graphs = [graph_of(side, lambda target: trace_model(target, "auto", {}).graph) for side in sides]
+        graphs = [graph_of(side, lambda target: trace_model(target, {}).graph) for side in sides]
         compared = DrawnComparison(*graphs, details=details)
         found = compared.difference
         drawn = {"html": compared.to_html, "svg": compared.to_svg}

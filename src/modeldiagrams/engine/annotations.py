@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from modeldiagrams.engine.diagram import add_problem
-from modeldiagrams.engine.embedding import embedded
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.overlay.annotate import resolve
+from modeldiagrams.overlay.image_files import read_image
+from modeldiagrams.overlay.overlay import Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.errors import ModelDiagramsError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
@@ -43,9 +44,25 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annot
     """
     if not said:
         return Annotations(None, [])
-    found = embedded(said.get("embed") or {}, folder)
-    overlay, problems = resolve(graph, {**said, "embed": found.images})
-    return Annotations(overlay, [*found.problems, *problems], found.sources)
+    files, images, missing = said.get("embed") or {}, dict[str, Image](), list[ModelDiagramsError]()
+    for pattern, one in files.items():
+        try:
+            images[pattern] = _read_image(folder, one["image"], one.get("alt") or f"Picture of {pattern}")
+        except OptionError as error:
+            missing.append(error)
+    overlay, problems = resolve(graph, {**said, "embed": images})
+    sources = [str((folder / one["image"]).absolute()) for one in files.values()]
+    return Annotations(overlay, [*missing, *problems], sources)
+
+
+def _read_image(folder: Path, name: str, alt: str) -> Image:
+    try:
+        return read_image((folder / name).read_bytes(), alt)
+    except OSError as error:
+        reason = f"{error.strerror or error}; expected the path of a PNG, JPEG or SVG file, as in links"
+        raise OptionError("embed", f"{name}: {reason}") from error
+    except ValueError as error:
+        raise OptionError("embed", f"{name}: {error}") from error
 
 
 def annotate_diagram(diagram: Diagram, folder: Path) -> Diagram:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.engine.diagram import Diagram, Problem
-from modeldiagrams.engine.ids import make_distinct
+from modeldiagrams.engine.diagram_ids import make_distinct
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.code_lines import find_code_lines
 from modeldiagrams.hosting.mentions import find_mentions

@@ -9,7 +9,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.compare.check import Check
+    from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.compare.history import History
     from modeldiagrams.hosting.host_protocol import Host
 

@@ -11,7 +11,7 @@ from modeldiagrams.html.templating import load_template
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from modeldiagrams.engine.compare.check import Check, Compared
+    from modeldiagrams.engine.compare.documentation import Check, Compared
 
 __all__ = ["Changelog", "ModelChanges", "Place", "Variant", "build_changelog", "render_changelog"]
 

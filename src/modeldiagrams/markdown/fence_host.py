@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
     from modeldiagrams.engine.builder import DiagramBuilder
-    from modeldiagrams.engine.compare.check import Check
+    from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.diagram import Diagram
 
 __all__ = ["FenceHost"]

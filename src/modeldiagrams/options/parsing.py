@@ -128,15 +128,11 @@ def parse_option(name: str, value: Any) -> Any:
     if declared is None:
         raise OptionError(str(name), explain_unknown(str(name), _DECLARED))
     try:
-        plain = _to_plain(declared, value)
-        msgspec.convert(plain, declared.type)
-        # messages to the worker can't contain integers of more than 64 bits, lone surrogates and endless lists
-        msgspec.msgpack.encode(plain)
+        return _checked(declared, value)
     except msgspec.ValidationError as error:
         raise _reject(name, declared, value, f"expected {describe_type(declared.type)}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
         raise _reject(name, declared, value, str(error)) from error
-    return plain
 
 
 def check_defaults(defaults: object) -> None:
@@ -161,12 +157,18 @@ def _reject(name: str, declared: _Declaration, value: Any, reason: str) -> Optio
 
 def _is_valid(declared: _Declaration, text: str) -> bool:
     try:
-        plain = _to_plain(declared, text)
-        msgspec.convert(plain, declared.type)
-        msgspec.msgpack.encode(plain)
+        _checked(declared, text)
     except (msgspec.ValidationError, ModelDiagramsError, *_NOT_ENCODABLE):
         return False
     return True
+
+
+def _checked(declared: _Declaration, value: Any) -> Any:
+    plain = _to_plain(declared, value)
+    msgspec.convert(plain, declared.type)
+    # messages to the worker can't contain integers of more than 64 bits, lone surrogates and endless lists
+    msgspec.msgpack.encode(plain)
+    return plain
 
 
 def _to_plain(declared: _Declaration, value: Any) -> Any:

@@ -35,9 +35,8 @@ from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
-from modeldiagrams.tracer.restore import mode_stacks_restored, restored
+from modeldiagrams.tracer.restore import mode_stacks_restored, modules_under_fsdp, restored, sharding_restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
-from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_restored
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files

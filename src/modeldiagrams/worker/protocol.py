@@ -18,13 +18,12 @@ from modeldiagrams.render.picture_file import FileForm, PictureFile
 __all__ = [
     "NO_TORCH",
     "Answer",
-    "Compare",
-    "Compared",
     "Drawn",
     "DrawnFile",
+    "FindDifference",
+    "FoundDifference",
     "Hello",
     "Kind",
-    "Mode",
     "Prepare",
     "Problem",
     "Ready",
@@ -33,7 +32,7 @@ __all__ = [
     "RenderFile",
     "RenderImage",
     "Request",
-    "Trace",
+    "TraceRequest",
     "Traced",
     "receive",
     "send",
@@ -54,7 +53,6 @@ T = TypeVar("T")
 Kind: TypeAlias = Literal[
     "model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render", "difference"
 ]
-Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,12 +85,11 @@ class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Folders to import from, before the process's own ``sys.path``."""
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class TraceRequest(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make the model and run it once."""
 
     call: Call
     limits: Limits
-    mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
 
@@ -130,7 +127,7 @@ class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     form: FileForm
 
 
-class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FindDifference(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Find what changed between two graphs."""
 
     before: bytes
@@ -150,12 +147,8 @@ class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
     """The end of what the model printed."""
     imported: tuple[str, ...] = ()
     """Library modules that the import of the model's package loaded, if it took long and did nothing else."""
-    loaded: tuple[str, ...] = ()
-    """Absolute paths of all user files that the process has loaded so far, for any model."""
     may_differ: bool = False
     """Whether another try may end differently with equal sources, after a limit, a signal, a file or a connection."""
-    has_side_effects: bool = False
-    """Whether the model changed its process for later models."""
 
 
 class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
@@ -186,7 +179,7 @@ class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     file: PictureFile
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FoundDifference(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What changed, as JSON text."""
 
     difference: str
@@ -198,8 +191,8 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | Trace | Render | RenderFile | RenderImage | Compare
-Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Compared | Refused
+Request: TypeAlias = Prepare | TraceRequest | Render | RenderFile | RenderImage | FindDifference
+Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | FoundDifference | Refused
 
 
 def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:

@@ -17,7 +17,7 @@ from torch.cuda import nvtx
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from modeldiagrams.tracer.patches import fake_tensors, modules, nvtx_ranges, python_functions, threads, unseen_functions
-from modeldiagrams.tracer.torch_facts import symbolic_sizes
+from modeldiagrams.tracer.torch_facts import functions
 from modeldiagrams.tracer.torch_facts.private_api import (
     APPLY_IS_COMPILED,
     HIGHER_ORDER_OPERATORS,
@@ -54,7 +54,7 @@ def list_patches(
             yield operator.python_key_table, kind, unseen_functions.hand_to_mode(operator)
     name = "_engine_run_backward"  # adds to existing gradients in place
     yield torch.autograd, name, _announced(vars(torch.autograd)[name], before_backward)
-    yield symbolic_sizes, "names", {}
+    yield functions, "ragged_names", {}
 
 
 def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]) -> Iterator[Replacement]:

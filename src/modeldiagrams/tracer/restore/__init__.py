@@ -8,8 +8,8 @@ A trace puts back what tracing itself changed, and the content of
 - torch's own stacks of modes, inference mode and whether gradients are on.
 
 Everything else is as after a plain call of the model: what a forward sets in its classes, in Python modules or for the
-whole process (``torch.set_default_dtype``, environment variables) stays. Where that could harm the next model, the
-worker process is renewed, see `modeldiagrams.worker.process_state`.
+whole process (``torch.set_default_dtype``, environment variables) stays. Documentation runs every model in its own
+process, see `modeldiagrams.worker`.
 
 A pass without values must not poison a later one, so its fake tensors also disappear from global variables, and
 functions that cache their results get empty caches for each pass, see `leftovers`.
@@ -18,6 +18,7 @@ functions that cache their results get empty caches for each pass, see `leftover
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -30,6 +31,8 @@ from modeldiagrams.tracer.torch_facts.private_api import MODES, default_device, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from torch import nn
 
     from modeldiagrams.tracer.restore.leftovers import Namespace
 
@@ -71,3 +74,21 @@ def mode_stacks_restored() -> Iterator[None]:
             for mode in reversed(entered()):
                 if not any(mode is other for other in before):
                     kind.__exit__(mode, None, None, None)
+
+
+def modules_under_fsdp(modules: Sequence[tuple[str, nn.Module]]) -> list[Any]:
+    """The modules to which ``fully_shard`` was applied."""
+    kind = getattr(sys.modules.get("torch.distributed.fsdp"), "FSDPModule", None)
+    return [] if kind is None else [module for _, module in modules if isinstance(module, kind)]
+
+
+@contextlib.contextmanager
+def sharding_restored(modules: Sequence[tuple[str, nn.Module]]) -> Iterator[None]:
+    """Shard or gather, at the end, the parameters of modules under FSDP as they were, which only FSDP itself knows."""
+    groups = [(module, module._get_fsdp_state()._fsdp_param_group) for module in modules_under_fsdp(modules)]  # noqa: SLF001
+    were_gathered = [(module, group.is_unsharded) for module, group in groups if group is not None]
+    try:
+        yield
+    finally:
+        for module, was_gathered in were_gathered:
+            module.unshard() if was_gathered else module.reshard()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
+from torch.nn.utils import rnn
 
 from modeldiagrams.common.class_facts import find_module, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, shorten_path
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _TRACER = str(Path(__file__).parents[1]) + os.sep
 _SEARCHED = (Tensor, tuple, list, dict)
 """Classes of arguments that are searched for tensors."""
+_STEPS = frozenset(function.__code__ for function in (rnn.pack_padded_sequence, rnn.pad_packed_sequence))
+"""Functions of PyTorch in Python that readers know as one step, shown like functions of the model."""
 _MAX_FRAMES = 64
 """Most frames of a traceback in a graph."""
 
@@ -117,6 +120,8 @@ class SourceFinder:
             if frame.f_trace is not scopes.innermost:  # for most ops it is
                 scopes.begin(frame, self._code, self._find_inputs)
             scopes.current = scopes.running[scopes.innermost]
+        if code.code in _STEPS:
+            return self.line_of(frame.f_back, stack, None)
         return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
@@ -143,7 +148,7 @@ class SourceFinder:
         found: deque[tuple[TracebackType, str]] = deque(maxlen=_MAX_FRAMES)
         while traceback is not None:
             file = self._code(traceback.tb_frame).file
-            if file is not None:
+            if file is not None and traceback.tb_frame.f_code not in _STEPS:
                 found.append((traceback, file))
             traceback = traceback.tb_next
         return tuple(itertools.starmap(_make_frame, found))
@@ -165,6 +170,7 @@ class SourceFinder:
         is_model = is_model_code(path)
         if is_model:
             self.files.add(path)
+        is_model = is_model or frame.f_code in _STEPS
         file = shorten_path(path, module) if is_model else None
         code = self._codes[id(frame.f_code)] = CodeInfo(
             frame.f_code,

@@ -15,6 +15,7 @@ from weakref import ref
 import msgspec
 from torch._subclasses.fake_tensor import FakeTensor
 
+from modeldiagrams.tracer.torch_facts.functions import size_name
 from modeldiagrams.tracer.torch_facts.private_api import (
     NO_MEMORY,
     PLAIN_TENSORS,
@@ -27,7 +28,6 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     without_wrappers,
     wraps_now,
 )
-from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
 from modeldiagrams.tracer.values.memory_regions import geometry_of, region_of
 from modeldiagrams.tracer.values.pass_records import Spec
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import click
 
-from modeldiagrams.api.annotations import collect_annotations
 from modeldiagrams.api.export import Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
-from modeldiagrams.cli.tracing import drop_missing, trace_model
+from modeldiagrams.cli.targets import drop_missing, trace_model
+from modeldiagrams.engine.annotations import annotations_of
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_view
@@ -22,7 +22,6 @@ from modeldiagrams.options.parsing import collect_help, list_options, parse_opti
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.once import Mode
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["render_command", "show_command"]
@@ -63,8 +62,8 @@ def render_command(graph: Path, output: Path, *, flat: bool, theme: Theme | None
 @_draw_options
 @click.option("-o", "--output", type=GRAPH_FILE, help=f"{_DRAWN} By default, the model's name with .html.")
 @FORCE
-def show_command(  # noqa: PLR0913  (one for each flag)
-    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
+def show_command(
+    target: str, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
 ) -> None:
     """Run a model once and draw it: `trace` and `render` in one step.
 
@@ -75,7 +74,7 @@ def show_command(  # noqa: PLR0913  (one for each flag)
             drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        _, graph, _, _ = trace_model(target, mode, given)
+        graph = trace_model(target, given).graph
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):
@@ -111,7 +110,7 @@ class _Drawing(NamedTuple):
 
     def _write(self, graph: Graph, file: Path) -> None:
         view, author = self._split()
-        said = collect_annotations(graph, author)
+        said = annotations_of(graph, {name: parse_option(name, text) for name, text in author.items()}, Path.cwd())
         recordings = read_recordings(graph, list_named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings

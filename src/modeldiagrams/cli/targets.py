@@ -12,7 +12,6 @@ from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.once import Mode
     from modeldiagrams.options.options import Options
 
 __all__ = ["drop_missing", "trace_model"]
@@ -23,11 +22,11 @@ def drop_missing(options: dict[str, str | None]) -> dict[str, str]:
     return {name: text for name, text in options.items() if text is not None}
 
 
-def trace_model(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
+def trace_model(target: str, given: dict[str, str | None]) -> TracedModel:
     """Run a model in a separate process."""
     options, folders = _parse_target(target, given)
     with show_progress(f"tracing {target}"):
-        found = trace_once(options, folders, mode)
+        found = trace_once(options, folders)
     if not isinstance(found, TracedModel):
         raise CommandError(found)
     return found
