@@ -21,9 +21,13 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 # the same fence as in MkDocs
-myst_fence_as_directive = ["model-graph", "model-diff", "model-changes", "model-history", "model-source"]
+myst_fence_as_directive = ["model-graph", "model-diff", "model-changes", "model-history"]
 html_theme = "furo"
 html_title = "modeldiagrams"
+# the first screen of the sidebar holds all groups
+html_theme_options = {"light_css_variables": {"sidebar-item-spacing-vertical": "0.38rem"}}
+html_static_path = ["pages/site.css"]
+html_css_files = ["site.css"]
 numfig = True
 nitpicky = True
 exclude_patterns = [] if one_source.SLOW in os.environ else [one_source.GALLERY]
@@ -39,11 +43,17 @@ modeldiagrams_source_link = {"demo_models": "https://example.org/docs/{path}#L{l
 
 def setup(app):  # noqa: ANN001, ANN201, D103  (Sphinx's hook)
     app.connect("source-read", _prepare)
+    app.connect("build-finished", _keep_addresses)
 
 
-def _prepare(app, _name, content):  # noqa: ANN001, ANN202  (Sphinx's event)
-    prepared = one_source.prepare(content[0], "sphinx")
+def _prepare(app, name, content):  # noqa: ANN001, ANN202  (Sphinx's event)
+    prepared = one_source.prepare(content[0], "sphinx", f"{name}.md")
     if prepared != content[0]:
         # references and navigation may change although this file doesn't
         app.env.note_reread()
     content[0] = prepared
+
+
+def _keep_addresses(app, error):  # noqa: ANN001, ANN202  (Sphinx's event)
+    if not error and app.builder.name == "html":
+        one_source.write_redirects(Path(app.outdir), ".html")

@@ -25,6 +25,29 @@ if TYPE_CHECKING:
 
 SOURCES = Path(__file__).parent.parent / "src"
 NAMES = SOURCES / "modeldiagrams" / "resolve" / "names" / "names.yaml"
+SUBJECTS = {
+    "pictures": (
+        *("trace", "diagram", "notebook", "to_svg", "to_html", "to_png", "to_pdf"),
+        *("api.notebook.ModelDiagram", "Options"),
+    ),
+    "graphs": (
+        *("load", "save", "structural_digest", "summary"),
+        *("to_pandas", "to_mermaid", "to_dot", "to_networkx"),
+        *("Graph", "ir.queries.Connection", "ir.queries.ModuleRow", "api.summary.ModelSummary"),
+    ),
+    "comparing": ("diff", "Difference", "engine.compare.found.Change", "engine.compare.found.Checkpoints"),
+    "trainings": (
+        *("watch", "load_recording", "watching.recorder.watcher.Watcher", "Recording"),
+        *(f"watching.file.records.{name}" for name in ("Anomaly", "Key", "Moment", "Row")),
+        "watching.file.histogram.Histogram",
+    ),
+    "overlays": ("annotate", "Overlay"),
+    "errors": (
+        *("ModelDiagramsError", "GraphError", "OptionError", "RecordingError"),
+        *("RenderError", "TargetError", "WorkerError"),
+    ),
+}
+"""What each page of the Python API describes: public names, and paths of classes that their results have."""
 
 
 def options() -> str:
@@ -89,27 +112,14 @@ def names() -> str:
     return "\n\n".join(parts)
 
 
-def python() -> str:
-    """List the public names of the package with their signatures and docstrings, without importing anything."""
+def python(subject: str) -> str:
+    """List public names of one subject with their signatures and docstrings, without importing anything."""
     package = griffe.load("modeldiagrams", search_paths=[SOURCES], docstring_parser="google", resolve_aliases=True)
-    public = [package[str(name).strip("'\"")] for name in package.exports or ()]
-    functions = [item for item in public if item.is_function]
-    named = (
-        "engine.compare.found.Change",
-        "engine.compare.found.Checkpoints",
-        "api.notebook.ModelDiagram",
-        "api.summary.ModelSummary",
-        "ir.queries.Connection",
-        "ir.queries.ModuleRow",
-        "watching.file.records.Anomaly",
-        "watching.file.records.Key",
-        "watching.file.records.Moment",
-        "watching.file.records.Row",
-        "watching.file.histogram.Histogram",
-        "watching.recorder.watcher.Watcher",
-    )
-    classes = [*(package[name] for name in named), *(item for item in public if item.is_class)]
-    return "\n\n".join(part for item in (*functions, *classes) for part in _describe(item, "##"))
+    described = {name for names in SUBJECTS.values() for name in names if "." not in name}
+    if described != {str(name).strip("'\"") for name in package.exports or ()} - {"__version__"}:
+        raise ValueError("docs/reference.py: `SUBJECTS` needs each public name of `modeldiagrams`, and no other")
+    items = [package[name] for name in SUBJECTS[subject]]
+    return "\n\n".join(part for item in items for part in _describe(item, "##"))
 
 
 def _describe(item: griffe.Object | griffe.Alias, heading: str) -> Iterator[str]:

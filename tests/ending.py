@@ -1,6 +1,9 @@
-"""A pytest plugin: the first test process that dies ends the run, and doesn't wait for what others still have to do."""
+"""A pytest plugin for whole runs: their processes, interrupts, and an end as soon as a process dies."""
 
 from __future__ import annotations
+
+import os
+import signal
 
 import pytest
 
@@ -10,3 +13,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Called with what xdist reports of a process that died; `--max-worker-restart 0` alone lets the others go on."""
     if report.when == "???":
         pytest.exit(f"the process that ran {report.nodeid} died", returncode=pytest.ExitCode.INTERRUPTED)
+
+
+@pytest.hookimpl
+def pytest_configure() -> None:
+    """Interrupts work in the commands that tests start: a run in the background of a shell has them ignored."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores, because tests wait for browsers, builders and workers a third of the time."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1

@@ -39,6 +39,9 @@ class PluginConfig(_SharedConfig):  # type: ignore[misc]  # made from `Settings`
     """Whether ``nn.Module`` classes documented by mkdocstrings get a diagram: all, or only those that match patterns
     like ``mypkg.models.*``."""
 
+    search_paths = config_options.ListOfItems(config_options.Dir(exists=True), default=[])
+    """Folders to import models from, besides that of ``mkdocs.yml``, to which they are relative: ``[../src]``."""
+
     @property
     def settings(self) -> Settings:
         """The settings shared by all hosts."""

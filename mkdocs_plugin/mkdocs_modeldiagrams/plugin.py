@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import PluginConfig
 from mkdocs_modeldiagrams.links import Addresses, remove_duplicate_ids, resolve_names
-from mkdocs_modeldiagrams.site import Site
+from mkdocs_modeldiagrams.site_host import Site
 from mkdocs_modeldiagrams.watch import Watch
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch
@@ -60,8 +60,9 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         settings = add_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         cache_dir = root / (settings.cache_dir or CACHE)
+        paths = [root, *map(Path, self.config.search_paths)]
         builder = DiagramBuilder(
-            cache_dir, folder=folder, paths=[root], snapshots=snapshots, calls=root / CALLS, session=self._session
+            cache_dir, folder=folder, paths=paths, snapshots=snapshots, calls=root / CALLS, session=self._session
         )
         self._site = Site(builder, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
@@ -101,6 +102,11 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
         if site.diagrams:
             _resolve_names(config, files)
+            _list_files_for_print_page(config)
+        pages = [file.page for file in files.documentation_pages() if file.page and file.page.content]
+        titles = {page.url.removeprefix("./"): str(page.title or "") for page in pages}
+        for page in pages:
+            page.content = site.fill_changes(page.content or "", page.url, titles)
         site.is_complete = True
         return env
 
@@ -138,6 +144,15 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def _end(self) -> None:
         if self._site is not None:
             self._site.builder.close()
+
+
+def _list_files_for_print_page(config: MkDocsConfig) -> None:
+    """Let print-site, which copies all pages into one, load the viewer from where that page is."""
+    if "print-site" in config.plugins:
+        files: Any = ((config.extra_css, "model-graph.css"), (config.extra_javascript, "model-graph.js"))
+        for listed, name in files:
+            if (path := f"{FOLDER}/{name}") not in listed:
+                listed.append(path)
 
 
 def _resolve_names(config: MkDocsConfig, files: Files) -> None:

@@ -5,29 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeldiagrams import __version__
-from sphinx_modeldiagrams.assets import add_everywhere, write_data, write_shared
+from sphinx_modeldiagrams.asset_writer import add_everywhere, write_data, write_shared
 from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
-from sphinx_modeldiagrams.changes import ModelChangesDirective, ModelHistoryDirective
 from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
-from sphinx_modeldiagrams.config import add_settings, check_settings
+from sphinx_modeldiagrams.conf_values import add_settings, check_settings
+from sphinx_modeldiagrams.diagram_node import model_graph, step_picture
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, list_outdated_documents, run_models
-from sphinx_modeldiagrams.html import skip_node, visit_html, visit_step_picture
-from sphinx_modeldiagrams.joined import JoinDocuments
+from sphinx_modeldiagrams.html_visitors import skip_node, visit_html, visit_step_picture
 from sphinx_modeldiagrams.latex import connect_latex
-from sphinx_modeldiagrams.listing import (
-    ModelSourceDirective,
-    ReadListings,
-    depart_listing,
-    model_listing,
-    visit_listing,
-)
-from sphinx_modeldiagrams.nodes import model_graph, step_picture
-from sphinx_modeldiagrams.notes import ModelNoteDirective
-from sphinx_modeldiagrams.parts import PartDomain, ResolveParts, depart_part, model_part, visit_part
+from sphinx_modeldiagrams.note_directive import ModelNoteDirective
+from sphinx_modeldiagrams.part_role import PartDomain, ResolveParts, depart_part, model_part, visit_part
 from sphinx_modeldiagrams.role import ROLE, ModelRole
-from sphinx_modeldiagrams.tour import ModelTourDirective, TourStepDirective
+from sphinx_modeldiagrams.tour_directives import ModelTourDirective, TourStepDirective
 from sphinx_modeldiagrams.transform import ReplaceDiagrams
+from sphinx_modeldiagrams.version_directives import ListModelChanges, ModelChangesDirective, ModelHistoryDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -44,7 +36,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_role(ROLE, ModelRole(warn_dangling=True))
     app.add_directive("model-graph", ModelGraphDirective)
     app.add_directive("model-tour", ModelTourDirective)
-    app.add_directive("model-source", ModelSourceDirective)
     app.add_directive("tour-step", TourStepDirective)
     app.add_directive("model-note", ModelNoteDirective)
     app.add_directive("model-diff", ModelDiffDirective)
@@ -54,12 +45,10 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     hidden = (skip_node, None)
     app.add_node(model_graph, html=(visit_html, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
     app.add_node(step_picture, html=(visit_step_picture, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
-    app.add_node(model_listing, html=(visit_listing, depart_listing))
     app.add_node(model_part, html=(visit_part, depart_part))
     connect_latex(app)
-    app.add_transform(ReadListings)
-    app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
+    app.add_post_transform(ListModelChanges)
     app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)
@@ -72,4 +61,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("html-page-context", add_everywhere)
     app.connect("build-finished", write_shared)
     app.connect("build-finished", close_builder)
-    return {"version": __version__, "env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": __version__, "env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from modeldiagrams.engine.diagram import Diagram
-    from sphinx_modeldiagrams.nodes import model_graph
+    from sphinx_modeldiagrams.diagram_node import model_graph
 
 __all__ = ["make_cross_references", "references", "resolve_any_as_class", "silence_missing_class"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from modeldiagrams.ir.graph import Graph
-    from sphinx_modeldiagrams.nodes import model_graph
+    from sphinx_modeldiagrams.diagram_node import model_graph
 
 __all__ = ["Definition", "find_definitions", "find_viewcode_url", "list_documented_packages", "make_linkcode_url"]
 

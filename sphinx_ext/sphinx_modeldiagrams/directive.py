@@ -8,22 +8,21 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
+from modeldiagrams.hosting.diagram_parts import number_diagram
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
-from modeldiagrams.hosting.host import draw, format_warning, grade_problem, is_left_out
-from modeldiagrams.hosting.parts import number_diagram
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.reports import is_left_out, report_problem
 from modeldiagrams.hosting.source_links import list_imported_packages
 from modeldiagrams.html.fragment import list_figure_classes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import collect_help
 from sphinx_modeldiagrams.class_references import make_cross_references
+from sphinx_modeldiagrams.diagram_node import model_graph
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Entry, Location
 from sphinx_modeldiagrams.host_directive import HostDirective
-from sphinx_modeldiagrams.images import render_images
-from sphinx_modeldiagrams.listing import list_shown
-from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.notes import model_note, parse_notes, render_notes, split_notes
-from sphinx_modeldiagrams.reporting import DiagramError, warn
+from sphinx_modeldiagrams.image_nodes import render_images
+from sphinx_modeldiagrams.note_directive import model_note, parse_notes, render_notes, split_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +33,10 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
 
 __all__ = ["AnyOption", "AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
+
+
+_SHOWN = "modeldiagrams_shown"
+"""Key in the environment's temporary data of the diagrams of the document so far."""
 
 
 class AnyOption(dict[str, Any]):
@@ -66,7 +69,7 @@ class ModelGraphDirective(HostDirective):
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
         )
         diagram = self.placed(diagram)
-        self.report(diagram)
+        report_problem(self, diagram, None, requested=self.requested)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
@@ -83,7 +86,7 @@ class ModelGraphDirective(HostDirective):
         """Number a diagram among those of the page; a requested one replaces one that autodoc added."""
         if self.requested and not self.compares:
             _withdraw(self.env, self.state.document, list_names(diagram))
-        return number_diagram(diagram, list_shown(self.env))
+        return number_diagram(diagram, _list_shown(self.env))
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Register dependencies of the page and the target of references."""
@@ -91,19 +94,6 @@ class ModelGraphDirective(HostDirective):
             self.env.note_dependency(source)
         location = Location(anchor=anchor, source=self.get_location(), automatic=not self.requested)
         domain_of(self.env).note_diagram(diagram, location)
-
-    def report(self, diagram: Diagram) -> None:
-        """Report the diagram's problem as the site's settings ask for."""
-        if diagram.problem is None:
-            return
-        message = format_warning(diagram.problem)
-        match grade_problem(diagram, self.settings, requested=self.requested):
-            case "info":
-                self.inform(message)
-            case "warning":
-                warn(diagram.problem.kind, message, self.get_location())
-            case "error":
-                raise DiagramError(f"{self.get_location()}: {message}")
 
     def _node(self, diagram: Diagram) -> model_graph:
         """Build the diagram's node, with children for Sphinx to resolve and index."""
@@ -122,7 +112,7 @@ class ModelGraphDirective(HostDirective):
     def figure(self, diagram: Diagram) -> nodes.figure:
         """Build and register the figure that Sphinx numbers, aligns and refers to."""
         figure = self._figure(diagram)
-        list_shown(self.env).append(diagram)
+        _list_shown(self.env).append(diagram)
         self._note(diagram, figure["ids"][0])
         return figure
 
@@ -165,6 +155,10 @@ class _Added(NamedTuple):
     nodes: list[Node]
 
 
+def _list_shown(env: BuildEnvironment) -> list[Diagram]:
+    return cast("list[Diagram]", env.temp_data.setdefault(_SHOWN, []))
+
+
 def _count_added(env: BuildEnvironment) -> list[_Added]:
     return cast("list[_Added]", env.temp_data.setdefault("modeldiagrams_added", []))
 
@@ -174,7 +168,7 @@ def _withdraw(env: BuildEnvironment, document: nodes.document, names: list[str])
     added = _count_added(env)
     for one in [one for one in added if not set(names).isdisjoint(one.entry["names"])]:
         added.remove(one)
-        list_shown(env).remove(one.diagram)
+        _list_shown(env).remove(one.diagram)
         domain_of(env).diagrams[env.docname].remove(one.entry)
         for node in one.nodes:
             _remove(node, document)
@@ -204,5 +198,5 @@ class AutodocDirective(ModelGraphDirective):
             return []
         made = super().run()
         if made:
-            _count_added(self.env).append(_Added(list_shown(self.env)[-1], domain.diagrams[docname][-1], made))
+            _count_added(self.env).append(_Added(_list_shown(self.env)[-1], domain.diagrams[docname][-1], made))
         return made

@@ -14,12 +14,13 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.hosting.host import list_accepted_problems, prefetch
+from modeldiagrams.hosting.host import prefetch
+from modeldiagrams.hosting.reports import list_accepted_problems
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
-from sphinx_modeldiagrams.config import find_configuration_folder, get_settings
+from sphinx_modeldiagrams.conf_values import find_configuration_folder, get_settings
+from sphinx_modeldiagrams.diagram_node import find_document, locate_diagrams
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, make_module_anchor, make_module_anchors
-from sphinx_modeldiagrams.nodes import find_document, locate_diagrams
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -199,6 +200,12 @@ class ModelDiagramsDomain(Domain):
                     names.append(name)
                     waiting += reversed(self.env.toctree_includes.get(name, []))
         return [entry for name in names for entry in self.diagrams.get(name, [])]
+
+    def list_shown(self) -> Iterator[tuple[str, Entry]]:
+        """Yield the documents and diagrams that are drawn, those that an author requested first."""
+        found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name]]
+        shown = (item for item in found if item[1]["has_graph"] and item[1]["location"]["anchor"])
+        yield from sorted(shown, key=lambda item: item[1]["location"]["automatic"])
 
     def _targets(self) -> list[tuple[str, Entry]]:
         """Return documents and diagrams, the best targets of references first: drawn, then requested ones.

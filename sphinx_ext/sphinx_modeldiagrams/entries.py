@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypedDict
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING
 from modeldiagrams.engine.problems import make_forward_problem
+from modeldiagrams.hosting.diagram_parts import link_module
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
-from modeldiagrams.hosting.host import UNKNOWN, format_warning
-from modeldiagrams.hosting.parts import link_module
+from modeldiagrams.hosting.host import UNKNOWN
+from modeldiagrams.hosting.reports import format_warning
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import is_graph_file

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_modeldiagrams.config import get_settings
+from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.domain import domain_of
+from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
+    from docutils.nodes import Node
+
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.settings import Settings
 
@@ -41,3 +44,11 @@ class HostDirective(SphinxDirective):
     def inform(self, message: str) -> None:
         """Log a message for ``sphinx-build -v``."""
         _log.verbose("%s", message, location=self.get_location())
+
+    def warn(self, message: str, place: Node | None, kind: str, /) -> None:
+        """Warn of a problem at a node, or else at this directive."""
+        warn(kind, message, place or self.get_location())
+
+    def fail(self, message: str, _place: Node | None, /) -> NoReturn:
+        """End the build."""
+        raise DiagramError(f"{self.get_location()}: {message}")

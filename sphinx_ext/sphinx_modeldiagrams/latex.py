@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from modeldiagrams.html.notes import collect_notes
-from sphinx_modeldiagrams.nodes import read_diagram
+from modeldiagrams.html.note_list import collect_notes
+from sphinx_modeldiagrams.diagram_node import read_diagram
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
     from sphinx.writers.latex import LaTeXTranslator
 
-    from sphinx_modeldiagrams.nodes import model_graph
+    from sphinx_modeldiagrams.diagram_node import model_graph
 
 __all__ = ["connect_latex", "kept_in_place", "no_break"]
 

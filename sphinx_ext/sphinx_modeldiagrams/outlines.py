@@ -57,29 +57,15 @@ def draw_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
     return nodes.literal_block(text, text, language="none")
 
 
-def _draw_lines(root: Branch) -> Iterator[str]:
-    """Yield a line for each row below the root; without recursion, because models nest deeply."""
-    stack = [_draw_children(root, "")]
-    while stack:
-        line = next(stack[-1], None)
-        if line is None:
-            stack.pop()
-            continue
-        text, branch, indent = line
-        yield text
-        if branch is not None:
-            stack.append(_draw_children(branch, indent))
-
-
-def _draw_children(parent: Branch, indent: str) -> Iterator[tuple[str, Branch | None, str]]:
-    """Yield line, branch and indentation of each child."""
+def _draw_lines(parent: Branch, indent: str = "") -> Iterator[str]:
+    """Yield a line for each row below a branch."""
     last = len(parent.children) + bool(parent.hidden) - 1
     for i, branch in enumerate(parent.children):
         sign, deeper = ("└── ", "    ") if i == last else ("├── ", "│   ")
-        if branch.row:
-            yield f"{indent}{sign}{_format_row(branch.row)}", branch, indent + deeper
+        yield f"{indent}{sign}{_format_row(branch.row) if branch.row else ''}"
+        yield from _draw_lines(branch, indent + deeper)
     if parent.hidden:
-        yield f"{indent}└── … {parent.hidden} more", None, indent
+        yield f"{indent}└── … {parent.hidden} more"
 
 
 def _format_row(row: OutlineRow) -> str:

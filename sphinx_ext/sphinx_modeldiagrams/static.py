@@ -15,8 +15,9 @@ from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import PAGES
 from modeldiagrams.render.draw import Authored
+from modeldiagrams.render.glyphs import describe_missing
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.images import SIZE
+from sphinx_modeldiagrams.image_nodes import SIZE
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -152,10 +153,13 @@ def _draw(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step
         shown = (beside.steps[step],) if step is not None else ()
         beside = msgspec.structs.replace(beside, steps=shown)
     try:
-        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, beside=beside)
+        file = domain_of(builder.env).diagram_builder.draw_file(graph, view, form, beside=beside)
     except ModelDiagramsError as error:
         warn("render", f"{diagram.options.call.model} could not be drawn: {error}", builder.env.docname)
         return None
+    if file.missing:
+        warn("render", f"{diagram.options.call.model}: {describe_missing(file.missing)}", builder.env.docname)
+    return file
 
 
 def _measure_page(builder: Builder) -> tuple[float, float]:

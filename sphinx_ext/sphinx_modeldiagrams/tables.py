@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
-from modeldiagrams.html.summary import COLUMNS, Column, SummaryRow, format_cell
+from modeldiagrams.html.module_summary import COLUMNS, Column, SummaryRow, format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from modeldiagrams.html.summary import Summary
+    from modeldiagrams.html.module_summary import Summary
 
 __all__ = ["build_summary", "build_table"]
 

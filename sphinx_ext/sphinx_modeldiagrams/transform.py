@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from modeldiagrams.html.difference import list_changes
+from modeldiagrams.html.change_list import list_changes
+from modeldiagrams.html.descriptions import explain_caution
+from modeldiagrams.html.module_table import summarise_diagram
 from modeldiagrams.html.outline import list_outline_rows
-from modeldiagrams.html.table import summarise_diagram
-from modeldiagrams.html.texts import explain_caution
-from modeldiagrams.html.tour import describe_step
+from modeldiagrams.html.tour_parts import describe_step
 from sphinx_modeldiagrams.builders import makes_web_pages
-from sphinx_modeldiagrams.changes import build_changes
 from sphinx_modeldiagrams.class_references import references
-from sphinx_modeldiagrams.images import SIZE
+from sphinx_modeldiagrams.diagram_node import find_tour, model_graph, read_diagram, step_picture
+from sphinx_modeldiagrams.image_nodes import SIZE
 from sphinx_modeldiagrams.latex import kept_in_place, no_break
-from sphinx_modeldiagrams.nodes import find_tour, model_graph, read_diagram, step_picture
 from sphinx_modeldiagrams.outlines import build_lists, draw_tree
 from sphinx_modeldiagrams.static import draw_picture, replace_svg
 from sphinx_modeldiagrams.tables import build_table
+from sphinx_modeldiagrams.version_directives import build_changes
 
 if TYPE_CHECKING:
     from sphinx.builders import Builder

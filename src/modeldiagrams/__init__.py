@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
+    from modeldiagrams.overlay.annotate import annotate
     from modeldiagrams.overlay.overlay import Overlay
-    from modeldiagrams.overlay.resolve import annotate
     from modeldiagrams.resolve import trace
     from modeldiagrams.watching.reader import load_recording
     from modeldiagrams.watching.recorder.watcher import watch
@@ -80,7 +80,7 @@ _MODULES = {
     "Graph": "ir.graph",
     "Options": "options.options",
     "Overlay": "overlay.overlay",
-    "annotate": "overlay.resolve",
+    "annotate": "overlay.annotate",
     "Recording": "watching.recording",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
@@ -112,7 +112,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__]
 
 
 def _import_name(name: str) -> Any:

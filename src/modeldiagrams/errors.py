@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 __all__ = [
-    "CommentError",
     "GraphError",
     "ModelDiagramsError",
     "OptionError",
@@ -17,13 +16,6 @@ __all__ = [
 
 class ModelDiagramsError(Exception):
     """The base class of all errors this package raises on purpose."""
-
-
-class CommentError(ModelDiagramsError):
-    """A comment ``# diagram: …`` in the model's code is invalid or matches nothing."""
-
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(f"{place}: {problem}")
 
 
 class GraphError(ModelDiagramsError):

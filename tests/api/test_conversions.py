@@ -153,6 +153,25 @@ def test_expanding_a_function_opens_the_modules_around_it():
     assert {"0.0/sin", "0.0/add#3"} <= set(to_networkx(graph, **view))
 
 
+class TwoLists(nn.Module):
+    """Like a U-Net: modules with equal numbers in two lists."""
+
+    def __init__(self):
+        super().__init__()
+        self.downs, self.ups = (nn.ModuleList([nn.Linear(4, 4)]) for _ in range(2))
+
+    def forward(self, x):
+        return self.ups[0](self.downs[0](x))
+
+
+def test_labels_name_the_list_that_a_module_is_in():
+    graph = trace(TwoLists(), (torch.zeros(1, 4),))
+    assert re.findall(r'"(\S+): Linear"', to_mermaid(graph)) == ["downs.0", "ups.0"]
+    source = to_dot(graph).source
+    assert "downs.0" in source
+    assert "ups.0" in source
+
+
 def test_pattern_without_match_is_reported(blocks, tmp_path):
     for suffix in (".mmd", ".dot", ".svg"):
         unmatched = write(blocks, tmp_path / f"made{suffix}", {"expand": ["Block"], "collapse": ["Blokc"]})

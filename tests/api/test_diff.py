@@ -18,7 +18,7 @@ from torch import nn
 import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
 from modeldiagrams.engine.compare.difference import difference_schema
-from modeldiagrams.errors import GraphError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import Failure, Status
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "diff.schema.json"
@@ -235,7 +235,7 @@ def test_incomplete_graphs_are_not_compared(before):
     failure = Failure(type="ValueError", message="no")
     partial = msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=failure))
     for pair in ((before, partial), (partial, before)):
-        with pytest.raises(GraphError, match="expected a complete graph to compare, got a partial one"):
+        with pytest.raises(ModelDiagramsError, match="expected a complete graph to compare, got a partial one"):
             modeldiagrams.diff(*pair)
 
 

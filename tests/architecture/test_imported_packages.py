@@ -23,7 +23,6 @@ THEIRS = {
     "accelerate": {"src/modeldiagrams/watching/integrations/accelerate.py"},
     "griffe": {"mkdocs_plugin/mkdocs_modeldiagrams/griffe_extension.py"},
     "lightning": {"src/modeldiagrams/watching/integrations/lightning.py"},
-    "pygments": {"src/modeldiagrams/html/listing.py"},
     "pytest": {"src/modeldiagrams/api/pytest_plugin.py", "src/modeldiagrams/record/pytest_hooks.py"},
     "pytorch_lightning": {"src/modeldiagrams/watching/integrations/lightning.py"},
     "transformers": {"src/modeldiagrams/watching/integrations/transformers.py"},

@@ -77,7 +77,6 @@ def _rst() -> str:
             "Index\n=====\n\nLook at :model:part:`the stem <stem>`.\n",
             f".. model-graph:: own.Net\n{_indented(_fields(_plain(OPTIONS)))}\n",
             f"{_indented(yaml.safe_dump(nested))}\n{_indented(note)}",
-            ".. model-source:: own.Net\n",
             ".. toctree::\n   :hidden:\n\n   myst\n",
             "Tour\n----\n\n.. model-tour:: own.Net\n   :inputs: [1, 4]\n   :depth: 0\n",
             f"{_indented(''.join(steps))}\n{PROSE}",
@@ -94,7 +93,6 @@ def _myst() -> str:
             "# MyST\n\nLook at {model:part}`the stem <stem>`.\n",
             f"````{{model-graph}} own.Net\n:no-index:\n{_fields(_plain(OPTIONS))}\n",
             f"{yaml.safe_dump(nested)}\n{note}````\n",
-            "```{model-source} own.Net\n```\n",
             f"## Tour\n\n::::{{model-tour}} own.Net\n:no-index:\n:inputs: [1, 4]\n:depth: 0\n\n{''.join(steps)}::::\n",
             f"\n{PROSE}\n",
         )
@@ -108,7 +106,6 @@ def _markdown() -> str:
         (
             "# Index\n\nLook at [the stem](model:stem).\n",
             f"```model-graph\n{yaml.safe_dump(noted)}```\n",
-            "```model-source\nown.Net\n```\n",
             f"## Tour\n\n/// model-tour | own.Net\n{_block({'inputs': [1, 4], 'depth': 0})}\n{''.join(steps)}///\n",
             f"\n{PROSE}\n",
         )

@@ -36,17 +36,16 @@ def violations(reader: Reader, *others: str) -> list[str]:
     return light + reader.page.evaluate(_RUN, [_included(others), ["color-contrast"], []])
 
 
-def findings(reader: Reader, *others: str, without: str | None = None) -> list[str]:
+def findings(reader: Reader, *others: str) -> list[str]:
     """What is wrong as it is; arguments as of `violations`.
 
     Args:
         reader: Who looks at the page.
         others: As of `violations`.
-        without: Selector of what the page's theme is to blame for.
     """
     reader.page.evaluate(_AXE.read_text(encoding="utf-8"))
     reader.page.wait_for_function(_AT_REST)
-    found: list[str] = reader.page.evaluate(_RUN, [_included(others), None, [without] if without else []])
+    found: list[str] = reader.page.evaluate(_RUN, [_included(others), None, []])
     return found
 
 

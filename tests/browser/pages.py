@@ -12,8 +12,8 @@ import msgspec
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.html import fragment as page
-from modeldiagrams.html.images import render_images
-from modeldiagrams.html.notes import render_plain_notes
+from modeldiagrams.html.image_list import render_images
+from modeldiagrams.html.note_list import render_plain_notes
 from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import (

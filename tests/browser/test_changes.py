@@ -133,6 +133,15 @@ def test_axe_finds_no_violation(readers: Readers, changes, context):
         assert violations(reader, ".mg-difference") == []
 
 
+def test_controls_do_not_cover_the_caption(reader_with, changes):
+    with reader_with(viewport={"width": 700, "height": 800}) as reader:
+        reader.page.goto(changes)
+        figure = reader.page.locator("model-graph").first
+        figure.hover()
+        toolbar = reader.page.locator(".mg-toolbar").first.bounding_box()
+        assert toolbar["y"] + toolbar["height"] <= figure.bounding_box()["y"] + figure.bounding_box()["height"]
+
+
 def test_a_finger_goes_from_change_to_change(readers: Readers, changes):
     with readers.open(**NARROW) as reader:
         reader.page.goto(changes)

@@ -9,7 +9,7 @@ from browser.controls import button, loaded, settled, wait_until
 from browser.pages import HEAD, encoder
 from browser.test_levels import LABELS, scale
 from modeldiagrams.html import fragment as page
-from modeldiagrams.html.notes import render_plain_notes
+from modeldiagrams.html.note_list import render_plain_notes
 from samples import some
 
 WAYS = ("mouse", "touch", "keys")

@@ -1,4 +1,4 @@
-"""Flat pictures have the styles that Chromium computes for the others, shape by shape and text by text."""
+"""Flat pictures, and pictures without their style sheet, look as Chromium draws the others, part by part."""
 
 from __future__ import annotations
 
@@ -92,3 +92,40 @@ def test_flat_picture_has_chromiums_styles(reader_with, tmp_path, name, theme):
         assert flat_fill[3] == pytest.approx(fill[3], abs=0.006)
         assert flat_stroke[3] == pytest.approx(stroke[3], abs=0.006)
         assert flat_rest == rest
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_picture_without_style_sheet_looks_the_same(reader, tmp_path, name):
+    """As in feeds and e-mail. Its text is fully opaque, so that it is legible on dark pages, too."""
+    graph = load(GOLDEN / f"{name}.json")
+    styled = render(graph, View(depth=9), standalone=True)
+    bare = render(graph, View(depth=9))
+    assert "<style" not in bare.svg
+    page = reader.page
+    found = []
+    for svg in (styled.svg, re.sub(r' class="[^"]*"', "", bare.svg)):
+        (tmp_path / "picture.svg").write_text(svg, "utf-8")
+        page.goto((tmp_path / "picture.svg").as_uri())
+        found.append(list(visible(page.evaluate(STYLES))))
+    for (fill, stroke, rest), (bare_fill, bare_stroke, bare_rest) in zip(*found, strict=True):
+        assert bare_rest == rest
+        for paint, bare_paint in ((fill, bare_fill), (stroke, bare_stroke)):
+            # text and wires have the colour of the page, which is black here
+            is_text = bare_paint[:3] == (0, 0, 0) and bare_paint[3] > 0
+            colours = (31, 35, 40) if is_text else bare_paint[:3]
+            assert colours == pytest.approx(paint[:3], abs=0.51)
+            assert bare_paint[3] == pytest.approx(paint[3], abs=0.33 if is_text else 0.003)
+
+
+def test_style_sheet_wins_over_attributes(reader, tmp_path):
+    """A picture has the same style with its attributes as without them, as long as it has its style sheet."""
+    graph = load(GOLDEN / "stack.json")
+    styled = render(graph, View(depth=9), standalone=True)
+    plain = re.sub(r' (?:fill|stroke|font|text-anchor|opacity)[a-z-]*="[^"]*"', "", styled.svg)
+    assert len(plain) < len(styled.svg)
+    found = []
+    for svg in (styled.svg, plain):
+        (tmp_path / "picture.svg").write_text(svg, "utf-8")
+        reader.page.goto((tmp_path / "picture.svg").as_uri())
+        found.append(list(visible(reader.page.evaluate(STYLES))))
+    assert found[0] == found[1]

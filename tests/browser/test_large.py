@@ -139,21 +139,6 @@ def test_far_zoomed_out_picture_has_no_text_but_names_of_blocks(large):
     assert "layers.7" in large.page.get_by_role("tooltip").inner_text()
 
 
-def test_minimap_moves_the_picture(large):
-    large.page.locator(".mg-map").wait_for()
-    box = large.page.locator(".mg-map").bounding_box()
-    large.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.95 * box["height"])
-    large.node("layers.30").wait_for()
-    assert large.node("layers.1").count() == 0
-
-
-def test_small_picture_has_no_minimap(reader, server):
-    reader.page.goto(f"{server}/one.html")
-    reader.node("layers.0").click()
-    reader.node("layers.0.mlp").wait_for()
-    assert not reader.page.locator(".mg-map").is_visible()
-
-
 def test_wheel_shows_the_zoom_hint_once(reader, server):
     reader.page.goto(f"{server}/two.html")
     reader.node("embed").hover()

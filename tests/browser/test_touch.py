@@ -80,3 +80,12 @@ def test_a_long_name_in_a_full_sheet_covers_no_fact(reader_with, server):
         for part, below in ((head, facts), (facts, row)):
             last = part.locator(":scope > *").last.bounding_box()
             assert last["y"] + last["height"] <= below.bounding_box()["y"]
+
+
+def test_controls_of_fullscreen_are_in_the_window(phone):
+    phone.page.get_by_role("button", name="Fullscreen").tap()
+    phone.page.wait_for_function("document.fullscreenElement !== null")
+    for button in phone.page.locator(".mg-toolbar > button:visible").all():
+        place = box(button)
+        assert 0 <= place["x"] <= 320 - place["width"]
+        assert 0 <= place["y"] <= 640 - place["height"]

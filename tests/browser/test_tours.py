@@ -155,6 +155,15 @@ def test_on_a_phone_the_picture_stays_above_the_text(reader_with, address, page)
         assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_on_a_phone_a_step_in_a_lens_can_be_read(reader_with, address):
+    with reader_with(**PHONE) as reader:
+        reader.page.goto(address)
+        show_by_buttons(reader, 3)
+        reader.page.locator("model-graph .mg-scale:visible").wait_for()
+        assert reader.page.locator(".mg-tour-picture").bounding_box()["height"] <= 0.8 * 640
+        assert reader.page.locator("model-graph .mg-modes:visible").count() == 0
+
+
 def _is_above(picture, step):
     return picture["y"] >= 0 and picture["y"] + picture["height"] <= step["y"] + 1 < 640
 

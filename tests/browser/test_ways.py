@@ -254,17 +254,9 @@ def test_another_version_is_compared(hand, versions):
     bar.wait_for(state="hidden")
 
 
-def test_a_pill_shows_repeats_and_a_minimap_leads_on_by_finger(reader_with, server):
-    """By keys, letters and arrows do the same."""
+def test_a_pill_shows_repeats_by_finger(reader_with, server):
+    """By keys, letters do the same."""
     with reader_with(**PHONE) as reader:
         open_page(reader, server, "rolled")
         reader.page.get_by_role("button", name="Show all ×6").tap()
         reader.node("layers.5").wait_for()
-        open_page(reader, server, "large")
-        reader.header("layers.0").tap()
-        reader.node("layers.0.mlp").wait_for(state="detached")
-        shown = reader.page.locator(".mg-map")
-        shown.wait_for()
-        place = box(shown)
-        shown.tap(position={"x": place["width"] / 2, "y": 0.95 * place["height"]})
-        reader.node("layers.30").wait_for()

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from torch import nn
 
 import modeldiagrams
-from modeldiagrams.cli import main
+from modeldiagrams.cli import comparing, main
 from modeldiagrams.engine.compare import sides
 from modeldiagrams.engine.once import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
@@ -106,10 +106,28 @@ def test_sides_from_git_and_from_a_site(folder, monkeypatch):
     git("commit", "-qm", "first")
     monkeypatch.chdir(folder)
     assert "ReLU replaced by GELU at 1" in run("git:HEAD:before.json", "relu.json").stdout
+    for revision in ("HEAD", "git:HEAD", "HEAD~0"):
+        assert run(revision, "before.json").stdout == run("git:HEAD:before.json", "before.json").stdout
+    (folder / "docs" / "model-graphs").mkdir(parents=True)
+    (folder / "before.json").rename(folder / "docs" / "model-graphs" / "acme.Net.json")
+    monkeypatch.setattr(comparing, "trace_model", lambda *_: TracedModel(None, traced(nn.Linear(4, 4)), ()))
+    git("add", "docs")
+    git("commit", "-qm", "second")
+    git("tag", "v1.0")
+    assert "ReLU removed (*) at 1" in run("v1.0", "acme.Net").stdout
+    assert "ReLU added" in run("acme.Net", "git:v1.0").stdout
+    for words, problem in {
+        ("v1.0", "acme.Other"): "v1.0: expected the graph of acme.Other in a folder model-graphs of that revision",
+        ("v9.0", "acme.Net"): "v9.0: expected a model, a graph file, an address or a git revision: fatal: Not a valid",
+    }.items():
+        failed = run(*words)
+        assert (failed.exit_code, problem.replace("fatal: ", "") in failed.stderr) == (2, True), failed.stderr
+    git("mv", "docs/model-graphs/acme.Net.json", "before.json")
+    git("commit", "-qm", "third")
     for side, problem in {
         "git:v9:before.json": "git:v9:before.json: expected a file of that revision: invalid object name 'v9'",
         "git:HEAD:relu.json": "git:HEAD:relu.json: expected a file of that revision: path",
-        "git:HEAD": "git:HEAD: expected `git:REV:path`",
+        "git::relu.json": "git::relu.json: expected `git:REV:path`",
         "git:--output=x:y": "expected `git:REV:path`",
     }.items():
         done = run(side, "relu.json")
@@ -130,10 +148,10 @@ def test_sides_from_git_and_from_a_site(folder, monkeypatch):
 def test_a_side_may_be_a_model(folder, monkeypatch):
     asked = []
 
-    def trace(target, mode, given):
-        asked.append((target, mode, given))
-        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), (), ())
+    def trace(target, given):
+        asked.append((target, given))
+        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), ())
 
     monkeypatch.setattr("modeldiagrams.cli.comparing.trace_model", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout
-    assert asked == [("mypkg.Model", "auto", {})]
+    assert asked == [("mypkg.Model", {})]

@@ -27,7 +27,7 @@ def decoded() -> dict[str, ast.expr]:
 
 LEARNT_AT_IMPORT = {
     "src/modeldiagrams/options/steps.py": {"type_"},
-    "src/modeldiagrams/overlay/resolve.py": {"struct"},
+    "src/modeldiagrams/overlay/annotate.py": {"struct"},
     "src/modeldiagrams/options/parsing.py": {"Options", "View", "declared.type"},
     "src/modeldiagrams/options/reading.py": {"tuple[_Length, _Length] | None"},
     "src/modeldiagrams/options/settings.py": {"_collect_types()[name]"},
@@ -52,7 +52,7 @@ def test_plain_data_becomes_classes_safely():
     assert found
     assert [*unsafe.values()] == ["item_type"]  # a field of a graph, whose class was decoded just before
     assert "msgspec.json.Decoder(tuple[Options, View])" in (ROOT / "src/modeldiagrams/options/parsing.py").read_text()
-    assert "msgspec.json.Decoder(tuple[Note, Node])" in (ROOT / "src/modeldiagrams/overlay/resolve.py").read_text()
+    assert "msgspec.json.Decoder(tuple[Note, Node])" in (ROOT / "src/modeldiagrams/overlay/annotate.py").read_text()
 
 
 def is_safe(kind: ast.expr) -> bool:

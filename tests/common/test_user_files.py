@@ -114,7 +114,7 @@ def test_import_machinery_is_ours_and_other_libraries_are_not():
         (r"C:\Python313\lib\Site-Packages\transformers\modeling.py", False, True),
         (r"D:\pytorch\torch\nn\modules\linear.py", False, False),
         (r"d:\PyTorch\torch\nn\modules\linear.py", False, False),
-        (r"C:\checkouts\modeldiagrams\src\modeldiagrams\tracer\run.py", False, False),
+        (r"C:\checkouts\modeldiagrams\src\modeldiagrams\tracer\forward_pass.py", False, False),
         (r"C:\checkouts\modeldiagrams\tests\models.py", True, True),
     ],
 )

@@ -13,8 +13,9 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.common import environment
 from modeldiagrams.engine import cache as cache_module
+from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.cache import Cache, make_file_key, make_graph_key, make_view_key
-from modeldiagrams.engine.store import Store
+from modeldiagrams.engine.store import Store, take_or_make
 from modeldiagrams.ir.graph import Status
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import View
@@ -98,9 +99,11 @@ def test_graph_is_invalid_after_a_library_upgrade(cache, tmp_path, monkeypatch, 
     assert cache.graph("key") is None
 
 
-def test_cached_picture_is_found(cache):
-    cache.add_picture("key", PICTURE)
-    assert cache.picture("key", Picture) == PICTURE
+def test_an_entry_is_made_once(tmp_path):
+    store, made = Store(tmp_path), []
+    for kept in (store, store, None):
+        assert take_or_make(kept, "key.picture", Picture, lambda: made.append(1) or PICTURE) == PICTURE
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize(
@@ -120,7 +123,7 @@ def test_damaged_entry_is_removed_with_a_debug_message(cache, tmp_path, caplog, 
 def test_unwritable_cache_does_not_fail_the_build(tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     (tmp_path / "file").write_text("")
-    Cache(Store(tmp_path / "file")).add_picture("key", PICTURE)
+    Store(tmp_path / "file").write("key", PICTURE)
     assert "was not written" in caplog.text
 
 
@@ -184,41 +187,43 @@ def test_picture_file_depends_on_form_theme_and_view():
     assert len(keys) == 5
 
 
-def test_picture_file_comes_back_with_its_bytes(cache):
+def test_picture_file_comes_back_with_its_bytes(tmp_path):
     file = PictureFile(content=bytes(range(256)), width=3)
-    cache.add_picture("key", file)
-    assert cache.picture("key", PictureFile) == file
+    Store(tmp_path).write("key", file)
+    assert Store(tmp_path).read("key", PictureFile) == file
 
 
-def test_trim_removes_the_least_recently_used_entries(cache, tmp_path):
+def test_trim_removes_the_least_recently_used_entries(tmp_path):
+    store = Store(tmp_path)
     for key in "abc":
-        cache.add_picture(key, PICTURE)
-        file = tmp_path / "cache" / f"{key}.picture.json"
+        store.write(key, PICTURE)
+        file = tmp_path / f"{key}.json"
         os.utime(file, (ord(key), ord(key)))
-    cache.picture("a", Picture)
-    cache._store.trim(2 * file.stat().st_size)
-    assert [cache.picture(key, Picture) is not None for key in "abc"] == [True, False, True]
+    store.read("a", Picture)
+    store.trim(2 * file.stat().st_size)
+    assert [store.read(key, Picture) is not None for key in "abc"] == [True, False, True]
 
 
-def test_page_data_is_made_once_for_the_same_sources(cache):
+def test_page_data_is_made_once_for_the_same_sources(tmp_path):
     made = iter("abc")
     made_from = ([b"1", b"2"], [b"1", b"2"], [b"12", b""], [b"1"])
-    assert [cache.page_data(parts, lambda: next(made)) for parts in made_from] == ["a", "a", "b", "c"]
+    with DiagramBuilder(tmp_path, folder=tmp_path) as builder:
+        assert [builder.page_data(parts, lambda: next(made)) for parts in made_from] == ["a", "a", "b", "c"]
 
 
-def test_damaged_page_data_is_made_again(cache, tmp_path):
-    assert cache.page_data([b"graph"], lambda: "data") == "data"
-    (path,) = (tmp_path / "cache").glob("*.page.json")
+def test_a_damaged_entry_is_made_again(tmp_path):
+    store, path = Store(tmp_path), tmp_path / "key.json"
+    assert take_or_make(store, "key", str, lambda: "data") == "data"
     path.write_bytes(path.read_bytes()[:-3])
-    assert cache.page_data([b"graph"], lambda: "made again") == "made again"
+    assert take_or_make(store, "key", str, lambda: "made again") == "made again"
     assert b"made again" in path.read_bytes()
 
 
-def test_store_that_has_written_nothing_is_not_trimmed(cache, tmp_path):
-    cache.add_picture("a", PICTURE)
-    store = Store(tmp_path / "cache")
+def test_store_that_has_written_nothing_is_not_trimmed(tmp_path):
+    Store(tmp_path).write("a", PICTURE)
+    store = Store(tmp_path)
     store.trim(0)
-    assert Cache(store).picture("a", Picture) == PICTURE
+    assert store.read("a", Picture) == PICTURE
 
 
 def test_two_processes_can_share_a_folder(tmp_path):

@@ -14,20 +14,20 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
-from modeldiagrams.engine import cache, tracing
+from modeldiagrams.engine import cache, model_graphs
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.compare.versions import list_kept_graphs
 from modeldiagrams.engine.diagram import Diagram, Problem, add_problem
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.problems import format_problem
-from modeldiagrams.errors import CommentError, RenderError
+from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.site_files import build_shared_files, make_entry
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.settings import Settings
-from modeldiagrams.render.draw import Picture
+from modeldiagrams.render.draw import Picture, build_difference
 from modeldiagrams.worker import Refused, Traced
 from option_helpers import make_options
 
@@ -43,6 +43,7 @@ class FakeWorker:
         self.closed = False
         self.traced = Traced(graph=serialize(small_graph()), sources=())
         self.drawn = PICTURE
+        self.difference = build_difference
 
     def trace(self, options, paths):
         self.requests.append(("trace", options.call.model, tuple(paths)))
@@ -64,7 +65,7 @@ class FakeWorker:
 @pytest.fixture
 def worker(monkeypatch):
     fake = FakeWorker()
-    monkeypatch.setattr(tracing, "Worker", lambda *_, **__: fake)
+    monkeypatch.setattr(model_graphs, "Worker", lambda *_, **__: fake)
     monkeypatch.setattr(builder_module, "Drawer", lambda: fake)
     monkeypatch.setattr(cache, "digest_viewer", lambda: "1")
     return fake
@@ -372,8 +373,8 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json no longer matches the model (fc: out_features 2 → 20)" in (
-            made.problem.message
+        assert (
+            "no longer matches the model (notable: size 2 → 20 (out_features of Linear) at fc)" in made.problem.message
         )
         assert made.picture == PICTURE
         assert made.sources == ("/a.py", str(kept))
@@ -383,21 +384,11 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         assert "can't be read" in builder.build(make_options(model="mypkg.Net")).problem.message
 
 
-def test_problems_of_comments_are_only_for_authors(builder):
-    diagram = add_problem(
-        builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
-    )
-    assert diagram.problem == Problem(kind="comment", message="mypkg/m.py:3: `# diagram: hid` is unknown")
-    assert diagram.shown_problem is None
-
-
 def test_readers_see_their_own_problems_next_to_those_of_authors(builder):
-    made = builder.build(make_options(model="mypkg.Net"))
-    comment, failed = CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown"), RenderError("no room")
-    for errors in [(comment, failed), (failed, comment), (comment, failed, comment)]:
-        diagram = made
-        for error in errors:
-            diagram = add_problem(diagram, error)
-        assert diagram.shown_problem.kind == "render"
-        assert diagram.shown_problem.message == "mypkg.Net: no room"
-        assert format_problem(diagram.problem).count("`# diagram: hid` is unknown") == errors.count(comment)
+    stale = Problem(kind="snapshot", message="the snapshot no longer matches the model")
+    made = msgspec.structs.replace(builder.build(make_options(model="mypkg.Net")), problem=stale)
+    assert made.shown_problem is None
+    diagram = add_problem(made, RenderError("no room"))
+    assert diagram.shown_problem.kind == "render"
+    assert diagram.shown_problem.message == "mypkg.Net: no room"
+    assert "no longer matches" in format_problem(diagram.problem)

@@ -15,7 +15,7 @@ from graphs import changed_graph, small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine.compare.history import UNRELEASED, find_history
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.html.history import HEIGHT, WIDTH, build_panels
+from modeldiagrams.html.history_chart import HEIGHT, WIDTH, build_panels
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import save
 

@@ -13,7 +13,7 @@ from browser.pages import encoder
 from modeldiagrams import Recording, to_html
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.recordings import add_recordings, build_schema, read_recordings
 from modeldiagrams.engine.store import Store
 from modeldiagrams.errors import RecordingError

@@ -9,7 +9,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
-from modeldiagrams.engine import tracing
+from modeldiagrams.engine import model_graphs
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import RenderError
@@ -35,7 +35,7 @@ class Fake:
 @pytest.fixture
 def prune(tmp_path, monkeypatch):
     """Function: snapshots that `modeldiagrams snapshot --prune` leaves of documentation with this comparison."""
-    monkeypatch.setattr(tracing, "Worker", lambda *_, **__: Fake())
+    monkeypatch.setattr(model_graphs, "Worker", lambda *_, **__: Fake())
     monkeypatch.setattr(builder_module, "Drawer", Fake)
     graphs, pages = tmp_path / FOLDER, tmp_path / "pages"
     for name in ("kept", "stale"):

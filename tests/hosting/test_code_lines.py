@@ -9,7 +9,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.hosting.code_lines import find_code_lines
+from modeldiagrams.hosting.code_lines import find_code_lines, find_source_file
 from option_helpers import make_options
 
 CODE = '''\
@@ -117,3 +117,17 @@ def test_long_code_is_cut(tmp_path):
 
 def test_a_file_that_is_no_longer_python_shows_nothing(tmp_path):
     assert code_at(tmp_path, 1, text=textwrap.dedent("return = 3")) == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (["/site/pkg/model.py", "/src/model.py"], "/src/model.py"),
+        (["/a/model.py", "/a/model.py"], "/a/model.py"),
+        (["/a/model.py", "/b/model.py"], None),
+        (["/a/other_model.py", "/a/model.py/x.py"], None),
+        ([], None),
+    ],
+)
+def test_a_graph_names_the_file_with_the_fewest_folders_before_the_name(files, found):
+    assert find_source_file("model.py", files) == found

@@ -11,9 +11,10 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
-from modeldiagrams.hosting.host import draw, find_step_problems, format_warning, grade_problem, is_left_out
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.reports import format_warning, is_left_out, report_problem, report_steps
 from modeldiagrams.ir.serialize import save
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import Settings
 
@@ -25,24 +26,35 @@ def failed(kind: str, graph=None, **options) -> Diagram:
     return Diagram(id="a", options=parse_options({"model": "a.A", **options}), graph=graph, problem=problem)
 
 
+class Recorder:
+    """A host that only notes what is reported to it, and how."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.reports: list[tuple] = []
+
+    def __getattr__(self, way: str):
+        return lambda *said: self.reports.append((way, *said))
+
+
 @pytest.mark.parametrize(
     ("diagram", "on_error", "requested", "expected"),
     [
-        (failed("forward"), "warn", True, "warning"),
-        (failed("forward"), "raise", True, "error"),
-        (failed("forward"), "placeholder", True, "info"),
-        (failed("forward", nowarn=True), "raise", True, "info"),
-        (failed("model"), "raise", False, "info"),
-        (failed("inputs"), "warn", False, "info"),
-        (failed("forward"), "warn", False, "warning"),
+        (failed("forward"), "warn", True, ["warn"]),
+        (failed("forward"), "raise", True, ["fail"]),
+        (failed("forward"), "placeholder", True, ["inform"]),
+        (failed("forward", nowarn=True), "raise", True, ["inform"]),
+        (failed("model"), "raise", False, ["inform"]),
+        (failed("inputs"), "warn", False, ["inform"]),
+        (failed("forward"), "warn", False, ["warn"]),
+        (Diagram(id="a", options=parse_options({"model": "a.A"})), "warn", True, []),
     ],
 )
-def test_grade_depends_on_setting_option_and_request(diagram, on_error, requested, expected):
-    assert grade_problem(diagram, Settings(on_error=on_error), requested=requested) == expected
-
-
-def test_diagram_without_problem_is_not_reported():
-    assert grade_problem(Diagram(id="a", options=parse_options({"model": "a.A"})), Settings()) is None
+def test_reports_depend_on_setting_option_and_request(diagram, on_error, requested, expected):
+    host = Recorder(Settings(on_error=on_error))
+    report_problem(host, diagram, 7, requested=requested)
+    assert [way for way, *_ in host.reports] == expected
+    assert all(message == "model-graph: no" for _, message, *_ in host.reports)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +62,13 @@ def test_diagram_without_problem_is_not_reported():
     [
         (failed("model"), False, True),
         (failed("inputs", EMPTY), False, True),
-        (failed("inputs", small_graph()), False, False),
+        (failed("inputs", small_graph()), False, True),
         (failed("forward"), False, False),
         (failed("model"), True, False),
+        (failed("inputs", small_graph()), True, False),
     ],
 )
-def test_only_automatic_diagrams_with_nothing_to_show_are_left_out(diagram, requested, expected):
+def test_only_automatic_diagrams_of_what_cannot_be_run_are_left_out(diagram, requested, expected):
     assert is_left_out(diagram, requested=requested) == expected
 
 
@@ -88,6 +101,7 @@ def test_a_step_that_cannot_be_shown_is_reported(tmp_path, step, message):
     with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as builder:
         diagram = draw(FenceHost(builder), {"model": "net.json"}, "", steps=[step])
         assert diagram.problem is None
-        found = [(index, str(error)) for index, error in find_step_problems(diagram)]
-    assert [index for index, _ in found] == ([0] if message else [])
-    assert all(message in text for _, text in found), found
+    host = Recorder(Settings())
+    report_steps(host, diagram, ["here"])
+    assert [(way, place) for way, _, place, _ in host.reports] == ([("warn", "here")] if message else [])
+    assert all(message in text for _, text, *_ in host.reports), host.reports

@@ -9,7 +9,7 @@ from graphs import small_graph
 from modeldiagrams import annotate
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part
+from modeldiagrams.hosting.diagram_parts import find_part
 from modeldiagrams.options.parsing import parse_options
 
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 
+import msgspec
 import pytest
 
 from graphs import changed_graph, small_graph
+from hosts.hosts import MarkdownHost
+from modeldiagrams.engine.diagram_ids import make_diagram_id
+from modeldiagrams.ir.graph import Status
 from modeldiagrams.ir.serialize import save
+from modeldiagrams.options.parsing import parse_options
 
 BAD = {
     "missing": "model-diff!model: net.json",
@@ -23,7 +28,22 @@ BAD = {
     "no-snapshot": "model-history!mypkg.Nothing since v1",
     "no-since": "model-history!mypkg.Net v1",
 }
+NO_PYTHON = "python: no/such/python"
+"""Without an interpreter, pages show snapshots."""
 DIFF = "model-diff!model: changed.json\nbefore: net.json\nname: what-changed\ncaption: Since *then*."
+
+
+def body_of(name):
+    """``Net 4`` is the model `mypkg.Net` with an input of four values."""
+    model, _, size = name.partition(" ")
+    return f"model: mypkg.{model}\n{NO_PYTHON}" + (f"\ninputs: [{size}]" if size else "")
+
+
+def write_snapshots(folder, graphs):
+    folder.mkdir(exist_ok=True)
+    for name, graph in graphs.items():
+        values = dict(line.split(": ", 1) for line in body_of(name).splitlines() if line != NO_PYTHON)
+        save(graph, folder / f"{make_diagram_id(parse_options(values))}.json")
 
 
 def history(folder):
@@ -40,18 +60,18 @@ def history(folder):
 @pytest.fixture(scope="module")
 def site(build_site, tmp_path_factory):
     folder = tmp_path_factory.mktemp("graphs")
-    for name, graphs in {
-        "old": {"mypkg.Net": small_graph(), "mypkg.Gone": small_graph(), "mypkg.Same": small_graph()},
-        "now": {"mypkg.Net": changed_graph(), "mypkg.New": small_graph(), "mypkg.Same": small_graph()},
-    }.items():
-        (folder / name).mkdir()
-        for model, graph in graphs.items():
-            save(graph, folder / name / f"{model}.json")
+    none = msgspec.structs.replace(small_graph(), status=Status(state="hierarchy"))
+    old, now = small_graph(), changed_graph()
+    write_snapshots(folder / "old", {"Net": old, "Net 4": old, "Net 8": old, "Same": old, "Part": none, "Unshown": old})
+    write_snapshots(folder / "now", {"Net": now, "Net 4": now, "Net 8": old, "Same": old, "Part": old, "Unshown": now})
+    save(old, folder / "old" / "mypkg.Gone.json")
+    write_snapshots(folder / "now", {"New": old})
     history(folder)
     pages = {
         "index": [DIFF],
         "history": ["model-history!mypkg.Net"],
         "all": ["model-changes!since old"],
+        "nets": [body_of(name) for name in ("Net", "Net 4", "Net 8", "Same", "New", "Part")],
         "again": ["model-diff!model: net.json\nbefore: net.json"],
     }
     return build_site({**pages, **{name: [body] for name, body in BAD.items()}}, snapshots=str(folder / "now"))
@@ -89,15 +109,21 @@ def test_no_change_is_a_sentence_without_a_picture(site):
     assert "<svg" not in site.page("again")
 
 
-def test_all_models_of_a_documentation(site):
-    page = re.sub(r"<[^>]*>", "", site.page("all"))
-    page = re.sub(r"\s+", " ", page)
-    assert "mypkg.Net" in page
-    assert "~ notable op relu replaced by gelu" in page
-    assert "mypkg.New: new: there is no graph to compare with" in page
-    assert "mypkg.Gone: gone" in page
-    assert "mypkg.Same" not in page
-    assert "1 changed, 1 new, 1 gone, 1 as before" in page
+def test_changelog_has_one_entry_for_each_model_that_pages_show(site, host):
+    page = site.page("all")
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", page))
+    knows_pages = not isinstance(host, MarkdownHost)
+    assert text.count("mypkg.Net") == 1
+    assert text.count("~ notable op relu replaced by gelu") == (1 if knows_pages else 2)
+    assert "mypkg.New: new" in text
+    assert "mypkg.Gone: no longer shown" in text
+    assert "mypkg.Same" not in text
+    assert "1 model is as before." in text
+    assert "Not compared, because one version has no complete graph of the same call: mypkg.Part." in text
+    assert ("mypkg.Unshown" in text) is not knows_pages
+    assert "$" not in text.partition("Before.")[2].partition("After.")[0]
+    assert not re.search(r"mypkg\.\w+-[0-9a-f]{8}", text)
+    assert bool(re.search(r'href="[^"]*nets[^"]*"[^>]*>\s*<(b|strong)>mypkg.Net</', page)) is knows_pages
 
 
 def test_one_model_in_all_releases(site):

@@ -66,7 +66,7 @@ def test_pages_load_the_script_once_if_needed(site):
     ("name", "message"),
     [
         ("no-such-part", "no module matches 'fcc'; did you mean 'fc'?"),
-        ("hidden", "the picture has no 'fc': the option `hide`, or a comment in the code, leaves it out"),
+        ("hidden", "the picture has no 'fc': the option `hide` leaves it out"),
         ("no-such-model", "expected a diagram of other.json on this page, which has net.json"),
     ],
 )

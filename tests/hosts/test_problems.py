@@ -26,14 +26,13 @@ BAD = {
     # the last page by its name: this model ends the tracing process, and starting another takes seconds
     "worker": "model: tinymodels.Exits\ninputs: [1, 4]",
 }
-CUED = "model: tinymodels.Cued\ninputs: [1, 4]\nno-index: true"
 GOOD = "model: tinymodels.Net\ninputs: [1, 4]\ncaption: Good"
 
 
 @pytest.fixture(scope="module")
 def site(build_site):
     """A page for every kind of bad input, and one without."""
-    return build_site({**{name: [body] for name, body in BAD.items()}, "index": [GOOD], "cued": [CUED]})
+    return build_site({**{name: [body] for name, body in BAD.items()}, "index": [GOOD]})
 
 
 def warnings_of(log: str, location: str) -> list[str]:
@@ -96,13 +95,6 @@ def test_partial_diagram_is_shown_with_its_note(site):
 def test_model_that_ends_the_process_is_located_in_its_source(site):
     assert "tracing tinymodels.Exits ended the tracing process with exit status 3" in site.log
     assert "tinymodels/__init__.py:" in site.log
-
-
-def test_comments_in_the_code_of_a_model_are_read(site, host):
-    assert not warnings_of(site.log, host.location("cued"))
-    page = site.page("cued")
-    assert "Says something of a layer." in page
-    assert 'data-id="/tanh"' not in page
 
 
 def test_good_page_is_untouched(site, host):

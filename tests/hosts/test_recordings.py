@@ -24,12 +24,10 @@ def site(build_site):
 
 
 @pytest.mark.parametrize("name", ["shown", "still"])
-def test_findings_and_numbers_are_text(site, name):
-    (run,) = re.findall(r'<div class="mg-recorded-run">(.*?)</div>\s*</div>', site.page(name), re.DOTALL)
+def test_findings_are_text(site, name):
+    (run,) = re.findall(r'<div class="mg-recorded-run">(.*?)</div>', site.page(name), re.DOTALL)
     told = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", run)).split())
-    assert told.startswith("Training: run.mdwatch Step 20, fc : NaN in the output")
-    assert "Step 20, loss 0.25:" in told
-    assert re.search(r"fc output .* 4 1\.5 2\.5", told), "max, mean and root mean square of the last step"
+    assert told.startswith("Training: run.mdwatch Step 20, loss 0.25. Step 20, fc : NaN in the output")
 
 
 def test_several_recordings_follow_each_other(site):

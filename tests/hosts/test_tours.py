@@ -19,7 +19,7 @@ TOUR = {
 }
 
 
-def rst(options, steps, note, at="relu"):
+def rst(options, steps, note):
     return textwrap.dedent("""
         .. model-tour::
         {options}
@@ -28,7 +28,7 @@ def rst(options, steps, note, at="relu"):
     """).format(
         options=textwrap.indent("\n".join(f":{name}: {value}" for name, value in options.items()), "   "),
         steps=textwrap.indent(
-            "\n".join([*(_rst_step(**step) for step in steps), _rst(f"model-note:: {at}", note)]), "   "
+            "\n".join([*(_rst_step(**step) for step in steps), _rst("model-note:: relu", note)]), "   "
         ),
     )
 
@@ -41,9 +41,9 @@ def _rst(head, text, *lines):
     return f".. {head}\n{textwrap.indent(chr(10).join([*lines, '', text, '']), '   ')}"
 
 
-def blocks(options, steps, note, at="relu"):
+def blocks(options, steps, note):
     inner = "\n\n".join(
-        [*(_block("////", "tour-step", **step) for step in steps), _block("////", f"model-note | {at}", note)]
+        [*(_block("////", "tour-step", **step) for step in steps), _block("////", "model-note | relu", note)]
     )
     return _block("///", "model-tour", text=inner, **options)
 
@@ -53,9 +53,6 @@ def _block(fence, kind, text, title="", **options):
     body = textwrap.indent(yaml.safe_dump(options), "    ") if options else ""
     return f"{head}{body}\n{text}\n{fence}"
 
-
-CUED = {**TOUR, "options": {"model": "tinymodels.Cued", "inputs": "[1, 4]"}, "steps": [WHOLE]}
-"""Its `fc` has a note in the code."""
 
 BAD = {
     "no-steps": {**TOUR, "steps": []},
@@ -76,7 +73,6 @@ def written(host):
 @pytest.fixture(scope="module")
 def site(build_site, written):
     pages = {"index": [f"raw!{written(**TOUR)}"]} | {name: [f"raw!{written(**tour)}"] for name, tour in BAD.items()}
-    pages["cued"] = [f"raw!{written(**CUED, at='fc')}"]
     return build_site({**pages, "plain": ["model: net.json\nsteps: [{}]"]})
 
 
@@ -112,12 +108,6 @@ def test_notes_are_below_the_picture(page):
     assert "own" not in page[page.index("mg-steps") :]
 
 
-def test_a_note_does_not_replace_that_of_the_code(site):
-    listed = re.search(r'<ol class="[^"]*mg-notes[^>]*>(.*?)</ol>', site.page("cued"), re.DOTALL)
-    notes = re.findall(r"<p>(.*?)</p>", listed[1])
-    assert notes == ["A <em>note</em> of its own.", "Says something of a layer."]
-
-
 def test_each_step_has_a_picture_file(page, site):
     images = re.findall(r'<img class="mg-step-picture" src="(?:\.\./)*modeldiagrams/([^"]+)"[^>]* alt="([^"]*)"', page)
     assert [alt for _, alt in images] == ["Net, step 1: The whole", "Net, step 2: A layer"]
@@ -142,7 +132,7 @@ def test_the_page_loads_the_script_of_tours_and_the_data_once(page, site):
         ("no-steps", "option `steps`: missing: expected at least one `tour-step` inside the tour"),
         ("no-such-part", "model-tour: step 2: option `focus`: nothing matches 'fcc'; did you mean 'fc'?"),
         ("no-such-op", "model-tour: step 1: option `highlight`: nothing matches 'rely'; did you mean 'relu'?"),
-        ("hidden", "model-tour: step 2: option `focus`: the picture has no 'fc': the option `hide`, or a comment"),
+        ("hidden", "model-tour: step 2: option `focus`: the picture has no 'fc': the option `hide` leaves it out"),
         ("no-such-option", "model-tour: step: option `fokus`: unknown; did you mean 'focus'?"),
         ("no-such-lens", "model-tour: step: option `lens`: expected class or parameters or flops or memory"),
         ("no-such-file", "nothing.json"),

@@ -9,7 +9,7 @@ import pytest
 from graphs import hostile_graph, small_graph
 from modeldiagrams import OptionError, annotate, to_html, to_svg
 from modeldiagrams.api.export import write
-from modeldiagrams.overlay.resolve import resolve
+from modeldiagrams.overlay.annotate import resolve
 
 HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--"
 
@@ -21,6 +21,11 @@ def test_hostile_words_stay_text() -> None:
     assert "<img src=x" not in html
     assert '<li id="mypkg.Net-note-1"><p>&lt;/script&gt;' in html
     assert "<img" not in to_svg(graph, overlay=overlay)
+
+
+def test_lines_of_a_note_stay_lines() -> None:
+    graph = small_graph()
+    assert "<p>One<br>Two</p>" in to_html(graph, overlay=annotate(graph, "fc", text="One\nTwo"))
 
 
 def test_models_with_hostile_names_can_be_annotated() -> None:

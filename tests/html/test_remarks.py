@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import Guess, OpNode
+from modeldiagrams.ir.remarks import list_remarks
 
 
 def remarked(**status: object) -> list[str]:

@@ -1,4 +1,4 @@
-"""The structural digest, and the sentence that says what differs."""
+"""The structural digest."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from modeldiagrams.ir.graph import (
     Edge,
     Graph,
     ModuleNode,
-    OpNode,
     ParameterCount,
     Provenance,
     Status,
     TensorSpec,
 )
-from modeldiagrams.ir.structure import describe_changes, structural_digest
+from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.tracer import trace
 
 COUNT = ParameterCount(own=0, total=0, trainable=0)
@@ -59,14 +58,6 @@ def with_modules(*names: str) -> Graph:
 def test_lines_versions_and_costs_are_no_difference(other: Graph) -> None:
     assert other != small_graph() or list(other.tensors) != list(small_graph().tensors)
     assert structural_digest(other) == structural_digest(small_graph())
-    assert describe_changes(small_graph(), other) == ""
-
-
-def with_wider_layer(width: int) -> Graph:
-    """And from another release of torch, whose modules say more of themselves."""
-    graph = with_node("fc", attributes={"in_features": 4, "out_features": width, "added_in_torch_2_12": True})
-    tensors = {**graph.tensors, "fc/linear:0": TensorSpec(shape=(1, width), dtype="float32")}
-    return msgspec.structs.replace(graph, tensors=tensors)
 
 
 def not_run(**attributes: int) -> Graph:
@@ -87,50 +78,28 @@ def with_edge(**changes: Any) -> Graph:
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "says"),
+    ("before", "now"),
     [
-        (small_graph(), with_modules("layer.12"), "1 module added: layer.12"),
-        (small_graph(), with_modules("layer.12", "layer.12.a", "b"), "3 modules added: layer.12 …"),
-        (with_modules("layer.12", "b"), small_graph(), "2 modules removed: layer.12 …"),
-        (small_graph(), with_wider_layer(20), "fc: out_features 2 → 20"),
-        (small_graph(), with_node("fc", class_="mypkg.Fast"), "fc: class Linear → Fast"),
-        (not_run(**{"0": 3}), not_run(**{"0": 4, "added": 1}), "fc: 3 → 4"),
-        (with_parameters(11_700_000), with_parameters(12_100_000), "parameters 11.7M → 12.1M"),
-        (with_parameters(11_700_000), with_parameters(11_700_001), "parameters 11700000 → 11700001"),
-        (with_parameters(9_999), with_parameters(10_499), "parameters 10K → 10.5K"),
-        (small_graph(), with_node("/relu", name="torch.tanh"), "/relu: op torch.relu → torch.tanh"),
-        (small_graph(), with_node("/relu", arguments={"inplace": True}), "/relu: inplace – → True"),
-        (
-            small_graph(),
-            with_(
-                nodes=(*small_graph().nodes, OpNode(id="/add", name="torch.add")),
-                hierarchy={**small_graph().hierarchy, "/add": None},
-            ),
-            "1 op added: /add",
-        ),
+        (small_graph(), with_modules("layer.12")),
+        (with_modules("layer.12", "b"), small_graph()),
+        (small_graph(), with_node("fc", class_="mypkg.Fast")),
+        (not_run(**{"0": 3}), not_run(**{"0": 4, "added": 1})),
+        (with_parameters(11_700_000), with_parameters(11_700_001)),
+        (small_graph(), with_node("/relu", name="torch.tanh")),
+        (small_graph(), with_node("/relu", arguments={"inplace": True})),
         (
             small_graph(),
             with_(
                 tensors={**small_graph().tensors, "input:x:0": TensorSpec(shape=(2, 4), dtype="float32", name="x")},
             ),
-            "input x: 1×4 → 2×4",
         ),
-        (small_graph(), with_edge(flow="shape"), "connections"),
-        (small_graph(), with_node("fc/linear", weights={}), "details of the nodes"),
-        (small_graph(), with_(status=Status(state="hierarchy")), "the pass is complete → hierarchy"),
+        (small_graph(), with_edge(flow="shape")),
+        (small_graph(), with_node("fc/linear", weights={})),
+        (small_graph(), with_(status=Status(state="hierarchy"))),
     ],
 )
-def test_first_differences_are_named(before: Graph, now: Graph, says: str) -> None:
+def test_another_structure_is_a_difference(before: Graph, now: Graph) -> None:
     assert structural_digest(before) != structural_digest(now)
-    assert describe_changes(before, now) == says
-
-
-def test_several_differences_fit_one_short_sentence() -> None:
-    name = "encoder.layer." + "x" * 150
-    graph = msgspec.structs.replace(with_modules(name, "b"), model=with_parameters(10**9).model, adjacency={})
-    assert describe_changes(with_modules(name), graph) == "1 module added: b; parameters 8 → 1B"
-    assert "x…" in describe_changes(small_graph(), with_modules("x" * 300))
-    assert len(describe_changes(with_modules("y" * 190), graph)) <= 200
 
 
 def test_layers_that_say_more_in_another_release_of_torch_are_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +112,7 @@ def test_layers_that_say_more_in_another_release_of_torch_are_no_change(monkeypa
     assert before != now
     assert structural_digest(before) == structural_digest(now)
     model[2].p = 0.2
-    assert describe_changes(before, trace(model, (torch.zeros(1, 4),))).startswith("2: p 0.1 → 0.2")
+    assert structural_digest(before) != structural_digest(trace(model, (torch.zeros(1, 4),)))
 
 
 def test_digest_is_short_and_counts_edges() -> None:

@@ -15,7 +15,7 @@ import markdown
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["SECRET", "check"]
 
@@ -103,7 +103,7 @@ _HARMFUL = (
     "time.monotonic = time.process_time = time.sleep = lambda *_: -1e300",
     "sys.path_hooks.append(lambda _: 1 / 0); sys.path_importer_cache.clear(); sys.path.insert(0, 3)",
     "os.rename(__file__, __file__ + '.gone')",
-    "[vars(sys.modules['modeldiagrams.tracer.run']).update({name: None}) for name in dir(torch)]",
+    "[vars(sys.modules['modeldiagrams.tracer.forward_pass']).update({name: None}) for name in dir(torch)]",
     "vars(sys.modules['modeldiagrams.worker.protocol']).update(send=None, receive=None, Traced=None, Refused=None)",
     "sys.modules['inspect'].signature = sys.modules['inspect'].getsource = lambda *_, **__: 1 / 0",
     "sys.modules['linecache'].getline = sys.modules['linecache'].getlines = lambda *_: ['\\x07' * 10**6]",

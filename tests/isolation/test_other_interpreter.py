@@ -10,6 +10,7 @@ import pytest
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.worker import Worker
+from modeldiagrams.worker.protocol import _MARK
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_interpreter_with_another_version_is_one_sentence(problem, tmp_path):
     (package / "worker" / "__main__.py").write_text(
         "import sys, msgspec\n"
         "content = msgspec.msgpack.encode({'type': 'Hello', 'version': '9.9', 'libraries': [], 'new': 1})\n"
-        "sys.stdout.buffer.write(len(content).to_bytes(8) + content)\n"
+        f"sys.stdout.buffer.write({_MARK!r} + len(content).to_bytes(8) + content)\n"
     )
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={package.parent} exec {sys.executable} "$@"\n')

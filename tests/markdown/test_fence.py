@@ -18,7 +18,7 @@ from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.hosting.site_files import build_diagram_files
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.settings import Settings
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
+from hosts.builders import copy_models
 from modeldiagrams.ir.serialize import save
 
 MODELS = Path(__file__).parents[1] / "tinymodels"
@@ -158,3 +159,18 @@ def test_excerpts_of_blog_posts_find_their_files(source, build, tmp_path):
         (data,) = re.findall(r'<model-graph [^>]* src="([^"]+)"', page)
         assert (folder / data).is_file()
     assert [page for page, _ in listed(out)] == ["#net", "blog/2024/01/31/first/", "guide/deep/"]
+
+
+def test_models_are_found_in_search_paths(build, tmp_path):
+    site = tmp_path / "website"
+    (site / "docs").mkdir(parents=True)
+    (tmp_path / "code").mkdir()
+    copy_models(tmp_path / "code")
+    (site / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Net\ninputs: [1, 4]\n```\n", "utf-8")
+    config = "site_name: x\nplugins: [{modeldiagrams: {search_paths: [../%s]}}]\n"
+    (site / "mkdocs.yml").write_text(config % "code", "utf-8")
+    built = build(site, tmp_path / "out", "--strict")
+    assert built.returncode == 0, built.stderr
+    assert "<svg" in (tmp_path / "out" / "index.html").read_text("utf-8")
+    (site / "mkdocs.yml").write_text(config % "cod", "utf-8")
+    assert "isn't an existing directory" in build(site, tmp_path / "out").stderr

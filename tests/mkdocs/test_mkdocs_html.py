@@ -6,9 +6,12 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urljoin
 
 import pytest
+
+from mkdocs_modeldiagrams.plugin import _list_files_for_print_page
 
 PAGES = ("index.html", "guide/deep", "api", "plain")
 
@@ -94,3 +97,12 @@ def test_builds_in_two_processes_are_byte_identical(site, build, tmp_path):
         for name in ("one", "two")
     )
     assert one == two
+
+
+def test_print_site_loads_the_viewer_on_its_page_of_all_pages():
+    """That page has no folder of its own in the addresses of the pages that it copies."""
+    config = SimpleNamespace(plugins={"print-site": None}, extra_css=["a.css"], extra_javascript=[])
+    for _ in range(2):  # a site in several languages is built once for each
+        _list_files_for_print_page(config)
+    assert config.extra_css == ["a.css", "modeldiagrams/model-graph.css"]
+    assert config.extra_javascript == ["modeldiagrams/model-graph.js"]

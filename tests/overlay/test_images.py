@@ -19,15 +19,12 @@ import pytest
 from graphs import small_graph, with_repeats
 from modeldiagrams import GraphError, OptionError, Overlay, annotate, to_html, to_pdf, to_png, to_svg
 from modeldiagrams.ir.pictures import as_picture
-from modeldiagrams.overlay.images import read_image
+from modeldiagrams.overlay.image_files import read_image
 from modeldiagrams.overlay.overlay import Image
 from samples import png
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><path d="M0 0h9"/></svg>'
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x0b\x08\x00\x10\x00\x20\x01xxx\xff\xda\x00\x02pixels\xff\xd9"
-
-USED = "".join(f'<g id="g{i}">' + f'<use href="#g{i + 1}"/>' * 9 + "</g>" for i in range(9))
-USES = SVG.replace("<path", f"{USED}<path")
 
 
 def chunk(kind: bytes, inside: bytes) -> bytes:
@@ -42,12 +39,6 @@ def png_of(pixels: bytes) -> bytes:
     return png()[:8] + b"".join(chunk(kind, inside) for kind, inside in chunks)
 
 
-SHADOWED = SVG.replace("<path", USED + "".join(f'<g id="g{i}"/>' for i in range(9)) + "<path")
-PATTERNS = SVG.replace(
-    "<path",
-    "".join(f'<pattern id="p{i}">' + f'<rect fill="url(#p{i + 1})"/>' * 9 + "</pattern>" for i in range(9))
-    + "<rect style=\"fill: url('#p0')\"/><path",
-)
 ENTITIES = f'<!DOCTYPE svg [<!ENTITY a "{"a" * 2000}">]>' + SVG.replace("<path", f"<desc>{'&a;' * 400}</desc><path")
 
 HOSTILE = """<?xml version="1.0"?><?xml-stylesheet href="http://x.example/a.css"?>
@@ -132,15 +123,8 @@ def test_svg_keeps_drawn_elements(inside: str, cleaned: str) -> None:
         (b"GIF89a...", "expected a PNG, JPEG or SVG file, got something else"),
         (b"<html/>", "got XML with the root 'html'"),
         (png()[:-20], "expected a whole PNG file, this one is damaged"),
-        (png().replace(b"IDAT", b"IDaT"), "expected a whole PNG file, this one is damaged"),
-        (png_of(b"no pixels"), "expected a whole PNG file, this one is damaged"),
-        (png_of(zlib.compress(b"few pixels")), "expected a whole PNG file, this one is damaged"),
-        (png()[:8] + chunk(b"IHDR", b""), "expected a whole PNG file, this one is damaged"),
         (b'<?xml version="1.0" encoding="utf8mb4"?>' + SVG.encode(), "got something else .unknown encoding: utf8mb4"),
-        (SHADOWED.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
-        (PATTERNS.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
         (ENTITIES.encode(), "expected a picture of up to 500 kB, got 800 kB with all its entities"),
-        (USES.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
         (JPEG[:-2], "expected a whole JPEG file, this one is damaged"),
         (b"\xff\xd8\xff\xe0", "expected a whole JPEG file, this one is damaged"),
         (b"x" * 500_001, "expected a picture of up to 500 kB, got 500 kB"),

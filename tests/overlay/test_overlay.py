@@ -10,8 +10,8 @@ import pytest
 
 from graphs import nested_graph, small_graph, with_repeats
 from modeldiagrams import GraphError, Overlay, annotate
+from modeldiagrams.overlay.annotate import resolve
 from modeldiagrams.overlay.overlay import schema
-from modeldiagrams.overlay.resolve import resolve
 from samples import png
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "overlay.schema.json"

@@ -8,8 +8,8 @@ import pytest
 from graphs import nested_graph, small_graph, with_repeats
 from modeldiagrams import OptionError, annotate
 from modeldiagrams.ir.graph import Graph, ModuleNode, ParameterCount
+from modeldiagrams.overlay.annotate import resolve
 from modeldiagrams.overlay.overlay import Node, Note
-from modeldiagrams.overlay.resolve import resolve
 
 
 def test_patterns_find_modules_ops_and_inputs() -> None:

@@ -150,6 +150,7 @@ def test_sphinx(start, folder):
     assert "<model-graph" in (folder / "out" / "index.html").read_text("utf-8")
 
 
+@pytest.mark.zoo
 def test_mkdocs(start, folder):
     (folder / "docs").mkdir()
     (folder / "mkdocs.yml").write_text(f"site_name: x\n{block('# mkdocs.yml')}", "utf-8")
@@ -165,6 +166,7 @@ def test_pictures(start, folder, extra, content):
     assert (folder / f"model.{extra}").read_bytes().startswith(content)
 
 
+@pytest.mark.zoo
 def test_watch(start):
     start = start("torch", "watch")
     run(start("-c", f"import modeldiagrams\n{BEFORE}{TRAINING}"))
@@ -174,6 +176,7 @@ def test_watch(start):
         assert "Traceback" not in process.communicate(timeout=PATIENCE)[1]
 
 
+@pytest.mark.zoo
 @pytest.mark.parametrize("extra", CONVERSIONS)
 def test_conversions(start, extra):
     code = f"import modeldiagrams\ngraph = modeldiagrams.load('model.json')\nassert {CONVERSIONS[extra]}"

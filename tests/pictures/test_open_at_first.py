@@ -8,6 +8,7 @@ Long because it is a list of small models.
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -311,6 +312,25 @@ class Hourglasses(nn.Module):
         return torch.stack(maps, 1)
 
 
+class ManyEnds(nn.Module):
+    """Five inputs of different kinds, fused by attention, and six outputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = nn.Embedding(100, 32)
+        self.image = nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.audio = nn.Sequential(nn.Conv1d(1, 32, 5), nn.ReLU(), nn.AdaptiveAvgPool1d(1), nn.Flatten())
+        self.table, self.place = nn.Linear(12, 32), nn.Linear(2, 32)
+        self.fuse = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+        sizes = {"genre": 10, "mood": 5, "tempo": 1, "year": 1, "artist": 50, "tags": 20}
+        self.heads = nn.ModuleDict({name: nn.Linear(32, size) for name, size in sizes.items()})
+
+    def forward(self, text: Tensor, image: Tensor, audio: Tensor, table: Tensor, place: Tensor) -> dict[str, Tensor]:
+        parts = [self.text(text).mean(1), self.image(image), self.audio(audio), self.table(table), self.place(place)]
+        fused = self.fuse(torch.stack(parts, 1)).mean(1)
+        return {name: head(fused) for name, head in self.heads.items()}
+
+
 IMAGE, LARGE_IMAGE = (torch.zeros(1, 3, 16, 16),), (torch.zeros(1, 3, 64, 64),)
 TOKENS = torch.zeros(1, 5, 3)
 PAGE, WIDEST = 740, 822
@@ -398,3 +418,33 @@ def test_a_short_legend_leaves_room_for_a_second_tower() -> None:
     drawn = render(trace(transformers.WhisperForConditionalGeneration(config).eval(), (), inputs), View())
     assert {"WhisperEncoderLayer", "WhisperDecoderLayer"} <= set(opened(drawn.svg))
     assert drawn.height * min(1, PAGE / drawn.width) <= 1400
+
+
+def test_a_backbone_from_elsewhere_is_closed_but_no_bundle_hides_it() -> None:
+    backbone = transformers.ResNetConfig(
+        embedding_size=16, hidden_sizes=[32, 64, 128, 256], depths=[2, 2, 2, 2], out_features=["stage4"]
+    )
+    sizes = {
+        f"{part}_{what}": size for part in ("encoder", "decoder") for what, size in (("layers", 4), ("ffn_dim", 256))
+    }
+    config = transformers.DetrConfig(
+        use_timm_backbone=False, backbone=None, backbone_config=backbone, d_model=128, **sizes
+    )
+    drawn = picture(lambda: transformers.DetrForObjectDetection(config), (torch.zeros(1, 3, 128, 128),))
+    assert {"DetrEncoderLayer", "DetrDecoderLayer"} & set(opened(drawn.svg))
+    assert not any("ResNet" in name for name in opened(drawn.svg))
+    assert not any("backbone" in member for members in drawn.bundled.values() for member in members)
+
+
+def test_stages_have_labels_of_one_form() -> None:
+    """Whatever their weights: a count of three digits is longer than one of two."""
+    details = re.findall(r">(Bottleneck ×\d+[^<]*)<", picture(Staged, IMAGE).svg)
+    assert len(details) > 2
+    assert all(re.fullmatch(r"Bottleneck ×\d+ · [\d.]+K?", detail) for detail in details)
+
+
+def test_many_inputs_and_outputs_are_shown_where_there_is_room() -> None:
+    inputs = (torch.zeros(1, 8, dtype=torch.int64), torch.zeros(1, 3, 32, 32), torch.zeros(1, 1, 100))
+    drawn = picture(ManyEnds, (*inputs, torch.zeros(1, 12), torch.zeros(1, 2)))
+    assert not drawn.bundled
+    assert "TransformerEncoderLayer" in "".join(opened(drawn.svg))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from modeldiagrams.cli import main
 from modeldiagrams.options.call import RecordedCall
-from modeldiagrams.record.run import merge
+from modeldiagrams.record.run import end_run, merge, start_run
 from record.conftest import run, run_tests
 
 pytestmark = pytest.mark.process
@@ -88,6 +88,17 @@ def test_calls_are_kept_until_newer_ones_are_known():
     assert merge({"a": first}, {"a": example}, {"demo.py"}) == {"a": example}
     assert merge({"a": first}, {"a": second}, {"tests/b.py"}) == {"a": first}
     assert merge({"a": first}, {}, {first.seen}) == {}
+
+
+def test_an_unreadable_file_is_kept_under_another_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "environ", {**os.environ})
+    file = tmp_path / "model-calls.yaml"
+    file.write_text("<<<<<<< HEAD")
+    said, *_ = end_run(start_run(tmp_path))
+    assert (tmp_path / "model-calls.yaml.unreadable").read_text() == "<<<<<<< HEAD"
+    assert not file.exists()
+    assert said.startswith("model-calls.yaml can't be read (")
+    assert said.endswith("It is model-calls.yaml.unreadable now, and model-calls.yaml has the calls of this run only")
 
 
 def test_a_snapshot_is_the_graph_of_the_recorded_call(project):

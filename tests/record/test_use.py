@@ -12,8 +12,8 @@ import pytest
 from modeldiagrams import diagram
 from modeldiagrams.engine.cache import make_graph_key
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import STALE
+from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.options.call import Call, RecordedCall
 from modeldiagrams.options.options import Options
 from modeldiagrams.record.calls import calls_file, read_calls, recorded_graph, with_recorded, write_calls

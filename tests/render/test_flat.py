@@ -6,12 +6,14 @@ import functools
 import re
 import struct
 import sys
+import zlib
 from pathlib import Path
 from xml.dom.minidom import parseString
 
 import msgspec
 import pypdfium2
 import pytest
+import torch
 from click.testing import CliRunner
 
 import modeldiagrams
@@ -23,6 +25,7 @@ from modeldiagrams.options.options import View
 from modeldiagrams.options.reading import PAGES
 from modeldiagrams.render import flat
 from modeldiagrams.render.draw import render
+from modeldiagrams.render.glyphs import find_missing
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 GRAPHS = sorted(path.stem for path in GOLDEN.glob("*.json"))
@@ -99,6 +102,7 @@ def test_pdf_size_is_limited(nested, monkeypatch):
     assert box[0] / box[1] == pytest.approx(picture.width / picture.height, rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:no font on this machine")  # whether one has it differs
 def test_characters_missing_from_our_font_use_system_fonts():
     graph = modeldiagrams.load(GOLDEN / "residual.json")
     name = "μπλοκ ∥ 块"
@@ -108,6 +112,68 @@ def test_characters_missing_from_our_font_use_system_fonts():
     assert svg.count("<text") == svg.count(name) > 0
     assert size(modeldiagrams.to_png(graph)) > (0, 0)
     assert "μπλοκ" in page(modeldiagrams.to_pdf(graph))[1]
+
+
+class Picky(torch.nn.Module):
+    """Picks rows by their values."""
+
+    def forward(self, x):
+        kept = x[x.sum(1) > 0]
+        return kept + 1 if kept.sum() > 0 else kept
+
+
+def test_files_say_what_was_assumed():
+    """No page around them does."""
+    graph = modeldiagrams.trace(Picky(), (torch.zeros(200_000, 4),), mode="fake")
+    words = "real ones depend on values. A real pass may differ: Python asked for values"
+    text = " ".join(page(modeldiagrams.to_pdf(graph))[1].split())
+    assert words in text
+    for is_flat in (False, True):
+        svg = parseString(modeldiagrams.to_svg(graph, flat=is_flat))  # noqa: S318  (our own)
+        (said,) = svg.getElementsByTagName("desc")
+        assert words in said.firstChild.data
+    shown = [item.firstChild.data for item in parseString(modeldiagrams.to_svg(graph)).getElementsByTagName("text")]  # noqa: S318
+    assert words in " ".join(shown)
+    assert size(modeldiagrams.to_png(graph, scale=1))[1] > render(graph, View()).height
+
+
+def test_files_without_assumptions_say_nothing(nested):
+    assert "<desc>" not in modeldiagrams.to_svg(nested)
+
+
+def test_files_say_that_they_show_modules_only(nested):
+    status = msgspec.structs.replace(nested.status, state="hierarchy")
+    svg = modeldiagrams.to_svg(msgspec.structs.replace(nested, status=status))
+    assert "<desc>Module hierarchy only: no forward pass was run.</desc>" in svg
+
+
+@pytest.mark.parametrize("draw", [modeldiagrams.to_png, modeldiagrams.to_pdf])
+def test_characters_that_no_font_has_are_named(draw):
+    """Noncharacters and unassigned ones, so that it holds on machines with all fonts; a Greek letter is in most."""
+    graph = modeldiagrams.load(GOLDEN / "residual.json")
+    name = "a\u0378\U0002fffe"
+    renamed = [msgspec.structs.replace(node, name=name) if isinstance(node, OpNode) else node for node in graph.nodes]
+    with pytest.warns(UserWarning, match=r"no font on this machine has .*U\+") as found:
+        draw(msgspec.structs.replace(graph, nodes=tuple(renamed)))
+    assert "U+0061" not in str(found[0].message)
+
+
+def test_missing_characters_are_those_drawn_like_one_that_no_font_has():
+    """Each cell is compared with the first."""
+
+    def pixels(svg, width):
+        lacking = {"世", "\U0010fffd"}
+        chars = re.findall(r"<text [^>]*>(.)</text>", svg)
+        row = b"".join((b"\0\0\0\xff" if char in lacking else char.encode("utf-32-le")) * 24 for char in chars)
+        header = struct.pack(">IIBBBBB", width, 24, 8, 6, 0, 0, 0)
+        parts = ((b"IHDR", header), (b"IDAT", zlib.compress((b"\0" + row) * 24)), (b"IEND", b""))
+        return b"\x89PNG\r\n\x1a\n" + b"".join(
+            struct.pack(">I", len(data)) + kind + data + bytes(4) for kind, data in parts
+        )
+
+    foreign = '<text x="1" font-family="sans-serif" y="2"><tspan>世 a&amp;界</tspan>é</text>'
+    assert find_missing(f'{foreign}<text font-family="Inter">器</text>', pixels) == "世"
+    assert find_missing("<text>世</text>", pixels) == ""
 
 
 @pytest.mark.parametrize("paper", ["a4", "letter", (300, 200), (2000, 300)])

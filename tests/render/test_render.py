@@ -238,8 +238,8 @@ def test_view_from_options_equals_view_from_keywords():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"dept": 1}, "option `dept`: unknown here; a view has depth, expand, collapse, direction"),
-        ({"caption": "Text"}, "option `caption`: unknown here"),
+        ({"dept": 1}, "option `dept`: unknown here; did you mean 'depth'?"),
+        ({"caption": "Text"}, "option `caption`: unknown here; a view has depth, expand, collapse, direction"),
         ({"depth": -1}, "option `depth`: "),
         ({"direction": "up"}, "option `direction`: "),
         ({"fit": "a3"}, "option `fit`: expected a4, letter or [width, height] in px, got 'a3'"),

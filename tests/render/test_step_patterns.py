@@ -9,7 +9,7 @@ import pytest
 import modeldiagrams
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part
+from modeldiagrams.hosting.diagram_parts import find_part
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.steps import Step

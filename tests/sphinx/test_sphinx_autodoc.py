@@ -17,7 +17,7 @@ MODELS = '''
 import torch
 from torch import nn
 
-__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Interface", "Net", "Not", "make_net", "other"]
+__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Interface", "Lost", "Net", "Not", "make_net", "other"]
 
 
 class Net(nn.Module):
@@ -76,6 +76,13 @@ class Abstract(nn.Module):
 
 class Interface(nn.Module):
     """A base class that holds nothing yet."""
+
+
+class Lost(Net):
+    """Takes something that nobody can guess."""
+
+    def forward(self, secret):
+        raise LookupError(secret.no_such_thing())
 
 
 def make_net():
@@ -148,6 +155,7 @@ def test_every_documented_module_has_its_diagram(sites):
     assert names == ["nets.Both", "nets.Chosen", "nets.Empty", "nets.Net", "nets.make_net"]
     assert "mg-problem" not in page
     assert "model-graph:" not in page
+    assert "option" not in re.sub(r"A net with options|<[^>]*>", "", page), "readers need no advice to authors"
     assert "Eight wide" in page
     assert "modeldiagrams/prose.js" in page  # what is documented lights its part
     # below its docstring, inside the description of its class

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sphinx_modeldiagrams.nodes import model_graph
+from sphinx_modeldiagrams.diagram_node import model_graph
 
 PAGES = 8
 OTHER = """

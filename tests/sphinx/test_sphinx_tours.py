@@ -90,8 +90,6 @@ SAME = """
    :inputs: [1, 4]
    :no-index:
 
-.. model-source:: tinymodels.Net
-
 .. model-graph:: net.json
    :static:
    :no-index:
@@ -102,19 +100,10 @@ SAME = """
 """
 
 
-def test_in_singlehtml_documents_keep_their_notes_steps_and_parts_apart(make_site, build, tmp_path):
+def test_in_singlehtml_parts_lead_to_the_diagram_of_their_document(make_site, build, tmp_path):
     conf = f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1])!r})"
     source = make_site(conf, one=SAME.format(page="one"), two=SAME.format(page="two"))
     done = build(source, tmp_path / "out", "-b", "singlehtml", "-W")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
-    ids = re.findall(r' id="([^"]*-(?:note|step)-\d)"', page)
-    assert len(ids) == len(set(ids)) == 4
-    first, second = re.findall(r'<model-graph[^>]* notes="([^"]*)"', page)
-    assert [page.count(f'id="{prefix}-note-1"') for prefix in (first, second)] == [1, 1]
-    assert re.search(rf'id="{re.escape(second)}-note-1">\s*<p>Note of two', page)
     assert re.findall(r'<a class="[^"]*mg-part"[^>]*data-mg-place="(\d)"', page) == ["0", "1"]
-    assert set(re.findall(r'<a class="mg-line"[^>]*data-mg-place="(\d)"', page)) == {"0", "1"}
-    lines = list(dict.fromkeys(re.findall(r'<a class="mg-line" href="#([^"]*)"', page)))
-    stills = re.findall(r'<a class="[^"]*mg-part" href="#([^"]*)" >', page)
-    assert [page.count(f'id="{one}"') for one in (lines[1], stills[1])] == [1, 1]

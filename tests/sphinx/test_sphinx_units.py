@@ -20,8 +20,8 @@ from modeldiagrams.worker.drawing import Drawer
 from option_helpers import make_options
 from sphinx_modeldiagrams import outlines
 from sphinx_modeldiagrams.autodoc import _add_diagram
+from sphinx_modeldiagrams.diagram_node import model_graph
 from sphinx_modeldiagrams.entries import Location, is_outdated, make_entry
-from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.transform import _make_shown
 
 

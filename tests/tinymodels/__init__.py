@@ -59,15 +59,3 @@ class Chatty(Net):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         print("hello from the model")
         return super().forward(x)
-
-
-class Cued(nn.Module):
-    """Comments say something of its layers."""
-
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 4)  # diagram: note Says something of a layer.
-
-    def forward(self, x):
-        x = torch.relu(self.fc(x))
-        return torch.tanh(x)  # diagram: hide

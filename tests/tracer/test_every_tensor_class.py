@@ -7,10 +7,10 @@ import torch
 from torch import nn
 from torch.masked import masked_tensor
 from torch.testing._internal.two_tensor import TwoTensor
-from torch.utils._pytree import tree_map_only
 
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer import trace
+from tracer.tensor_classes import Plain, Wrapper, wrap
 from tracer.traced_graph import Lambda
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -18,33 +18,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def numbers(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
-
-
-class Wrapper(torch.Tensor):
-    """A class with ``__torch_dispatch__`` that says nothing of the tensor inside."""
-
-    @staticmethod
-    def __new__(cls, inner):
-        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
-
-    def __init__(self, inner):
-        self.inner = inner
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        args, kwargs = tree_map_only(cls, lambda wrapper: wrapper.inner, (args, kwargs or {}))
-        result = func(*args, **kwargs)
-        if func._schema.is_mutable:
-            return next(wrapper for wrapper in ALIVE if wrapper.inner is args[0])
-        return tree_map_only(torch.Tensor, cls, result)
-
-
-ALIVE = []
-
-
-def wrap(inner):
-    ALIVE[:] = [Wrapper(inner)]
-    return ALIVE[0]
 
 
 class Replaces(Wrapper):
@@ -56,10 +29,6 @@ class Replaces(Wrapper):
             args[0].inner = args[0].inner * 3
             return args[0]
         return super().__torch_dispatch__(func, types, args, kwargs)
-
-
-class Plain(torch.Tensor):
-    pass
 
 
 class Odd(torch.Tensor):

@@ -9,7 +9,7 @@ from torch import nn
 from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.tracer import run, trace
+from modeldiagrams.tracer import forward_pass, trace
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.values import pass_records
 from modeldiagrams.tracer.values.source_lines import SourceFinder
@@ -99,7 +99,7 @@ def test_a_fault_where_no_graph_can_be_made(monkeypatch):
     def build(*_):
         raise KeyError("a bug")
 
-    monkeypatch.setattr(run, "build_graph", build)
+    monkeypatch.setattr(forward_pass, "build_graph", build)
     with pytest.raises(
         ModelDiagramsError, match=r"^modeldiagrams failed to make a graph: KeyError in .*; please report"
     ):

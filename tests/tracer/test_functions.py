@@ -442,3 +442,27 @@ def test_functions_inside_of_a_hundred_others_are_no_groups():
     assert len(graph.functions) == 100
     (innermost,) = (call for call in graph.functions.values() if len(graph.functions_around(call)) == 99)
     assert sum(getattr(node, "scope", None) == innermost.id for node in graph.nodes) == 2 * 52
+
+
+class Packs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(4, 3, batch_first=True)
+
+    def forward(self, h, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(h, lengths, batch_first=True, enforce_sorted=False)
+        return nn.utils.rnn.pad_packed_sequence(self.rnn(packed)[0], batch_first=True)[0]
+
+
+def test_packing_is_one_group_of_the_line_that_packs():
+    graph = trace(Packs(), (torch.ones(2, 5, 4), torch.tensor([3, 5])))
+    check_graph(graph)
+    names = {name: call.call_site for name, call in graph.functions.items()}
+    assert [*names] == ["/pack_padded_sequence()", "/pad_packed_sequence()"]
+    (first, second) = (int(line.rpartition(":")[2]) for line in names.values())
+    assert second == first + 1
+    for node in graph.nodes:
+        if node.kind == "op" and node.scope is not None:
+            assert node.source == names[node.scope]
+    failed = trace(Packs(), (torch.ones(2, 5, 4), torch.tensor([0, 5])))
+    assert failed.status.error.frames[-1].function == "Packs.forward"

@@ -8,11 +8,11 @@ from torch import nn
 
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode
-from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.values.pass_records import GraphInput, ModuleCall, Op, Value
 from modeldiagrams.tracer.values.scopes import Scope
 
-RECORDS = {GraphInput, ModuleCall, Op, Recorder, Scope, Value}
+RECORDS = {GraphInput, ModuleCall, Op, OpRecorder, Scope, Value}
 
 
 def normalized(x):

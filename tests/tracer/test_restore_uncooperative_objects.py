@@ -9,7 +9,7 @@ import pytest
 from torch import nn
 
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.restore.objects import ObjectSnapshot
+from modeldiagrams.tracer.restore.object_snapshot import ObjectSnapshot
 from tracer.traced_graph import Lambda, linear, x
 
 

@@ -10,6 +10,7 @@ from torch import nn
 
 from modeldiagrams.ir import serialize
 from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.restore.object_snapshot import ObjectSnapshot
 from tracer.traced_graph import Lambda, linear, x
 
 
@@ -181,3 +182,13 @@ def test_trace_restores_optimizers_that_a_model_holds(make, is_warm, foreach):
     before = str(model.optimizer.state_dict()), str(model.state_dict()), model.rates.state_dict()
     trace(model, (x(),), mode="real")
     assert (str(model.optimizer.state_dict()), str(model.state_dict()), model.rates.state_dict()) == before
+
+
+def test_data_in_a_model_does_not_hide_its_weights():
+    """There is a limit for data, and none for modules and weights."""
+    model = nn.Module()
+    model.layers = nn.ModuleList([nn.Identity() for _ in range(5000)] + [linear()])
+    model.weights = nn.ParameterList(torch.zeros(1) for _ in range(5000))
+    model.data = [[[i] for i in range(4096)] for _ in range(9)]
+    found = {id(tensor) for tensor in ObjectSnapshot(model, ()).tensors}
+    assert found == {id(parameter) for parameter in model.parameters()}

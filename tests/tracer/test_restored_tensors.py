@@ -7,7 +7,7 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 from tracer.traced_graph import DoubleInPlace, Lambda, TracedGraph, linear, x
 
 WRITES = {

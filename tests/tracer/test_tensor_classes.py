@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from torch.utils._pytree import tree_map_only
 
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.tracer import trace
+from tracer.tensor_classes import Plain, Wrapper
 from tracer.traced_graph import Lambda, checked, linear, x
 
 
@@ -38,10 +38,6 @@ def test_nested_tensor_given_as_a_list():
     first, second = (serialize(trace(model, (x(), torch.ones(2, 4)), mode="real")) for _ in range(2))
     assert first == second
     assert trace(model, (x(), torch.ones(2, 4)), mode="real").status.unseen == ()
-
-
-class Branded(torch.Tensor):
-    pass
 
 
 def test_repeated_traces_of_nested_tensors_are_equal():
@@ -90,26 +86,10 @@ def test_object_that_implements_torch_function_is_traced(mode):
     assert [node.id for node in found.graph.nodes[1:-1]] == ["/sin", "/add", "a", "a/linear"]
 
 
-class Boxed(torch.Tensor):
-    """A tensor class that computes with a tensor inside, and does not say so."""
-
-    @staticmethod
-    def __new__(cls, inner):
-        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
-
-    def __init__(self, inner):
-        self.inner = inner
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        args, kwargs = tree_map_only(Boxed, lambda tensor: tensor.inner, (args, kwargs or {}))
-        return tree_map_only(torch.Tensor, Boxed, func(*args, **kwargs))
-
-
 @pytest.mark.parametrize("mode", ["real", "fake"])
 def test_tensor_class_with_a_tensor_inside(mode):
     found = checked(
-        Lambda(lambda self, h: self.b((Boxed(self.a(h)) * 2).inner), a=linear(), b=linear()), x(), mode=mode
+        Lambda(lambda self, h: self.b((Wrapper(self.a(h)) * 2).inner), a=linear(), b=linear()), x(), mode=mode
     )
     assert found.edges("linear", "mul")
     assert found.edges("mul", "linear")
@@ -117,7 +97,7 @@ def test_tensor_class_with_a_tensor_inside(mode):
 
 
 def test_tensor_subclass():
-    found = checked(Lambda(lambda self, h: torch.relu(self.a(h).as_subclass(Branded)) * 2, a=linear()), x())
+    found = checked(Lambda(lambda self, h: torch.relu(self.a(h).as_subclass(Plain)) * 2, a=linear()), x())
     assert found.edges("linear", "relu")
     assert found.edges("relu", "mul")
 

@@ -20,7 +20,7 @@ from torch import nn
 from modeldiagrams.ir.graph import ConstantNode
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.recording import module_calls
-from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.values.source_lines import SourceFinder
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, traced, x
 
@@ -301,7 +301,7 @@ def test_op_that_raises_when_the_forward_is_over_keeps_nothing_alive():
     Late.over.set()
     threads.pop().join()
     gc.collect()
-    assert [held for held in gc.get_objects() if type(held) is Recorder] == []
+    assert [held for held in gc.get_objects() if type(held) is OpRecorder] == []
 
 
 @pytest.mark.parametrize("mode", MODES)

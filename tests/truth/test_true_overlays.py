@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from modeldiagrams import trace
-from modeldiagrams.overlay.images import read_image
-from modeldiagrams.overlay.resolve import resolve
+from modeldiagrams.overlay.annotate import resolve
+from modeldiagrams.overlay.image_files import read_image
 from samples import png
 from truth.models import MODELS
 from truth.sweep import Sweep

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from modeldiagrams import load_recording, watch
+from modeldiagrams.watching.anomalies.jumps import format_factor
 
 STEP, STEPS = 8, 14
 
@@ -416,3 +417,10 @@ def test_parameters_shared_by_all_positions_do_not_explode(tmp_path):
 
     torch.manual_seed(0)
     assert trained(Conditioned(), tmp_path / "run.mdwatch", lambda out: out) == ()
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"), [(8.137, "8.14"), (99.96, "100"), (812.6, "813"), (8137.0, "8,140"), (8.137e9, "8,140,000,000")]
+)
+def test_factors_have_three_digits_and_no_exponent(factor, text):
+    assert format_factor(factor) == text

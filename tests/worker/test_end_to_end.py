@@ -11,7 +11,7 @@ import pytest
 
 import modeldiagrams
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.options.options import View
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.render.draw import render

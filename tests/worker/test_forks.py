@@ -18,7 +18,6 @@ import pytest
 from modeldiagrams.worker import Traced, Worker, template, tracing
 from modeldiagrams.worker.forks import _converse
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.process_state import process_state
 from modeldiagrams.worker.template import ask_for_fork
 from option_helpers import make_options
 
@@ -218,7 +217,7 @@ def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, m
     tracing.warm_up()  # as workers do
     for module in ("heavy", "light"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    assert tracing._list_imported("light.Net", process_state()) == expected
+    assert tracing._list_imported("light.Net") == expected
 
 
 def test_fork_of_a_user_process_shares_the_template(worker):
@@ -266,7 +265,9 @@ def test_killed_build_leaves_no_process_even_while_a_model_runs(project, tmp_pat
 
 def test_answer_that_is_none_is_said_to_be_so(run):
     problem = run("import msgspec; msgspec.msgpack.encode = lambda *_: b'nonsense'").problem
-    assert problem.message == "tracing models.Net left the tracing process unable to answer"
+    assert (
+        problem.message == "tracing models.Net left the tracing process unable to answer: Expected `object`, got `int`"
+    )
 
 
 def test_fork_whose_answer_fails_does_not_go_on_as_its_parent(run, tmp_path):

@@ -18,7 +18,7 @@ from modeldiagrams.errors import WorkerError
 from modeldiagrams.options.options import Call, Limits, View
 from modeldiagrams.worker import answering, process
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Hello, Prepare, Render, Trace, receive, send
+from modeldiagrams.worker.protocol import Hello, Prepare, Render, TraceRequest, receive, send
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_only_timeouts_of_traces_name_the_option(started, request_):
     started._is_late = True
     started.kill()
     assert str(started._exit_error(request_, 2)) == "took longer than 2 s and was stopped"
-    trace = Trace(call=Call(model="x"), limits=Limits(timeout=1, memory=1), mode="auto")
+    trace = TraceRequest(call=Call(model="x"), limits=Limits(timeout=1, memory=1))
     assert str(started._exit_error(trace, 2)) == "took longer than 1 s and was stopped (option `timeout`)"
 
 
@@ -138,10 +138,19 @@ def test_large_output_does_not_fill_the_disk(tmp_path, monkeypatch):
 
 
 def test_text_instead_of_a_message_is_an_error():
-    with pytest.raises(msgspec.DecodeError, match="expected a message, got b'Activati'"):
+    with pytest.raises(
+        msgspec.DecodeError, match="expected a message, got b'Activating the e', which something else w"
+    ):
         receive(io.BytesIO(b"Activating the environment"), Hello)
-    with pytest.raises(EOFError):
-        receive(io.BytesIO(b"\0\0"), Hello)
+
+
+def test_half_a_message_is_the_end_of_the_process():
+    whole = io.BytesIO()
+    send(whole, Hello(version="1", libraries=()))
+    for length in range(whole.tell()):
+        with pytest.raises(EOFError):
+            receive(io.BytesIO(whole.getvalue()[:length]), Hello)
+    assert receive(io.BytesIO(whole.getvalue()), Hello) == Hello(version="1", libraries=())
 
 
 def test_processes_that_models_started_end_with_the_owner(tmp_path):

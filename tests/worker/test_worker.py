@@ -210,6 +210,18 @@ def test_results_that_depend_on_a_file_limit_or_signal_may_differ(worker, tmp_pa
     assert worker.trace(make_options(model="needy.Net", inputs=[1, 4]), [tmp_path]).may_differ is expected
 
 
+def test_inputs_found_after_a_try_ran_out_of_memory_may_differ(worker, tmp_path):
+    (tmp_path / "thrifty.py").write_text(
+        "from torch import nn\nclass Net(nn.Linear):\n    tries = 0\n"
+        "    def __init__(self):\n        super().__init__(4, 4)\n"
+        "    def forward(self, x):\n        Net.tries += 1\n"
+        "        return super().forward(x) if Net.tries > 2 else bytearray(10**12)\n"
+    )
+    traced = worker.trace(make_options(model="thrifty.Net", memory=2), [tmp_path])
+    assert deserialize(traced.graph).status.state == "complete"
+    assert traced.may_differ
+
+
 def test_search_for_inputs_that_runs_out_of_memory_is_an_error_and_no_hierarchy(worker, tmp_path):
     (tmp_path / "greedy.py").write_text(
         "from torch import nn\nclass Net(nn.Linear):\n    def __init__(self):\n        super().__init__(4, 4)\n"

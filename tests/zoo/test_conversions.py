@@ -44,7 +44,7 @@ def shown_nodes(graph, depth: int) -> list[Box]:
 @pytest.mark.parametrize("depth", [0, 1, 100])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_dot_draws_every_name(graph, depth):
-    expected = {squeezed(line) for node in shown_nodes(graph, depth) for line in build_label(node)} - {""}
+    expected = {squeezed(line) for node in shown_nodes(graph, depth) for line in build_label(graph, node)} - {""}
     assert expected <= drawn_by_dot(graph, depth)
 
 
@@ -81,4 +81,4 @@ def mermaid(tmp_path_factory):
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_mermaid_draws_every_name(graph, depth, mermaid):
     drawn = {squeezed(text) for text in mermaid(to_mermaid(graph, depth=depth))}
-    assert {squeezed(": ".join(build_label(node))) for node in shown_nodes(graph, depth)} - {""} <= drawn
+    assert {squeezed(": ".join(build_label(graph, node))) for node in shown_nodes(graph, depth)} - {""} <= drawn

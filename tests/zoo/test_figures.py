@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from modeldiagrams.ir.pictures import as_picture
-from modeldiagrams.overlay.images import read_image
+from modeldiagrams.overlay.image_files import read_image
 
 APART = str(Path(sys.prefix) / "figures")
 

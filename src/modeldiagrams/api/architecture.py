@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from modeldiagrams.engine.compare.difference import diff
-from modeldiagrams.engine.ids import make_distinct
+from modeldiagrams.engine.diagram_ids import make_distinct
 from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.serialize import load, save

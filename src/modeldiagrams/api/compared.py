@@ -8,11 +8,14 @@ from modeldiagrams.engine.compare.difference import diff
 from modeldiagrams.engine.diagram import Comparison, Diagram
 from modeldiagrams.errors import RenderError
 from modeldiagrams.html.standalone import render_standalone
+from modeldiagrams.ir.remarks import list_limits
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.render.draw import embed_style, render_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.draw import Picture
 
@@ -39,7 +42,8 @@ class DrawnComparison:
         if not self._comparison.has_picture:
             reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
             raise RenderError(f"{reason}, so there is no picture; `--format text` lists what was found")
-        return embed_style(self._draw(), View(), self._comparison.earlier).svg
+        picture = self._draw(list_limits(self._comparison.after))
+        return embed_style(picture, View(), self._comparison.earlier).svg
 
     def to_html(self) -> str:
         """Render one file with the list of changes, and the picture if there is one."""
@@ -53,5 +57,5 @@ class DrawnComparison:
             )
         )
 
-    def _draw(self) -> Picture:
-        return render_json(serialize(self._comparison.after), View(), beside=self._comparison.earlier)
+    def _draw(self, remarks: Sequence[str] = ()) -> Picture:
+        return render_json(serialize(self._comparison.after), View(), beside=self._comparison.earlier, remarks=remarks)

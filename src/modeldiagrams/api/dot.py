@@ -93,9 +93,9 @@ def to_dot(  # noqa: PLR0913 (options of a view)
         elif event == "open":
             # not Digraph.subgraph, which copies the text of a cluster for each level around it
             made.body.append(f"\tsubgraph cluster_{ids[node.id]} {{\n")
-            made.attr(label=_escape(*build_label(node)), tooltip=_escape(node.id))
+            made.attr(label=_escape(*build_label(graph, node)), tooltip=_escape(node.id))
         else:
-            made.node(ids[node.id], **_describe_node(node))
+            made.node(ids[node.id], **_describe_node(graph, node))
     for source, target, attributes in _iter_edges(graph, opened):
         made.edge(_end(ids, *source), _end(ids, *target), **attributes)
     return made
@@ -121,12 +121,13 @@ def _end(ids: dict[str, str], node: str, port: str) -> str:
     return f"{ids[node]}:{port}" if port else ids[node]
 
 
-def _describe_node(node: Box) -> dict[str, str]:
+def _describe_node(graph: Graph, node: Box) -> dict[str, str]:
     """Return the Graphviz attributes of a node that is not open."""
     tooltip = _escape(node.id)
-    rows = [_port_row(node, "inputs"), "<br/>".join(map(html.escape, build_label(node))), _port_row(node, "outputs")]
+    words = "<br/>".join(map(html.escape, build_label(graph, node)))
+    rows = [_port_row(node, "inputs"), words, _port_row(node, "outputs")]
     if not (rows[0] or rows[2]):
-        return {"label": _escape(*build_label(node)), "shape": _SHAPES[node.kind], "tooltip": tooltip}
+        return {"label": _escape(*build_label(graph, node)), "shape": _SHAPES[node.kind], "tooltip": tooltip}
     table = "".join(f"<tr><td>{row}</td></tr>" for row in rows if row)
     return {"label": f'<<table cellspacing="0">{table}</table>>', "shape": "plain", "tooltip": tooltip}
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from modeldiagrams.api.annotations import prepare_overlay
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.documents import write_document
+from modeldiagrams.ir.remarks import list_limits
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.patterns import Unmatched, find_unmatched
-from modeldiagrams.render.draw import Flat, Theme, render
-from modeldiagrams.render.flat import write_pdf, write_png
+from modeldiagrams.render.draw import Authored, Flat, Picture, Theme, render
+from modeldiagrams.render.flat import find_missing_text, write_pdf, write_png
+from modeldiagrams.render.glyphs import describe_missing
 from modeldiagrams.render.picture_file import read_content
 
 if TYPE_CHECKING:
@@ -32,9 +34,21 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.recordings import PageRecording
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
+    from modeldiagrams.render.draw import Picture
     from modeldiagrams.render.picture_file import FileForm
 
-__all__ = ["DRAWN", "Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+__all__ = [
+    "DRAWN",
+    "Theme",
+    "check_format",
+    "draw_diagram",
+    "draw_picture",
+    "to_html",
+    "to_pdf",
+    "to_png",
+    "to_svg",
+    "write",
+]
 
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES: dict[str, FileForm] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
@@ -69,11 +83,7 @@ def to_svg(
     """
     check_is_graph(graph)
     check_format("picture.svg", flat=flat, theme=theme)
-    if not flat:
-        return render(graph, parse_view(view), standalone=True, beside=prepare_overlay(graph, overlay)).svg
-    return render(
-        graph, parse_view(view), flat=Flat(theme=theme or "light"), beside=prepare_overlay(graph, overlay)
-    ).svg
+    return _draw(graph, view, Flat(theme=theme or "light") if flat else None, overlay).svg
 
 
 def to_png(
@@ -99,9 +109,9 @@ def to_png(
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return write_png(
-        render(graph, parse_view(view), flat=Flat(theme=theme), beside=prepare_overlay(graph, overlay)), scale
-    )
+    picture = _draw(graph, view, Flat(theme=theme), overlay)
+    _warn_of_missing(picture, "png")
+    return write_png(picture, scale)
 
 
 def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, **view: Any) -> bytes:
@@ -122,8 +132,20 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
     """
     check_is_graph(graph)
     check_format("picture.pdf", theme=theme)
-    flat = Flat(theme=theme, outlines=False)
-    return write_pdf(render(graph, parse_view(view), flat=flat, beside=prepare_overlay(graph, overlay)))
+    picture = _draw(graph, view, Flat(theme=theme, outlines=False), overlay)
+    _warn_of_missing(picture, "pdf")
+    return write_pdf(picture)
+
+
+def _warn_of_missing(picture: Picture, form: FileForm) -> None:
+    """Warn of characters that no font has."""
+    if missing := find_missing_text(picture, form):
+        warnings.warn(describe_missing(missing), stacklevel=3)
+
+
+def _draw(graph: Graph, view: Mapping[str, Any], look: Flat | None, overlay: Overlay | None) -> Picture:
+    """Draw the picture of a file, with a style sheet if it has no look; no page around it says what was assumed."""
+    return draw_picture(graph, view, overlay, flat=look, standalone=look is None, remarks=list_limits(graph))
 
 
 def to_html(
@@ -180,9 +202,9 @@ def write(  # noqa: PLR0913  (options of pictures)
         write_document(path, render_standalone(draw_diagram(graph, view, overlay, recordings)).encode())
     else:
         look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-        beside = prepare_overlay(graph, overlay)
-        picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=beside)
-        write_document(path, read_content(picture, _PICTURES[path.suffix]))
+        picture, form = _draw(graph, view, look, overlay), _PICTURES[path.suffix]
+        _warn_of_missing(picture, form)
+        write_document(path, read_content(picture, form))
     return find_unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
 
 
@@ -227,6 +249,28 @@ def check_format(
         raise OptionError(given, ".json files contain the whole graph, whatever the view")
 
 
+def draw_picture(  # noqa: PLR0913  (as `render`)
+    graph: Graph,
+    view: Mapping[str, Any],
+    overlay: Overlay | None = None,
+    *,
+    flat: Flat | None = None,
+    standalone: bool = False,
+    remarks: Sequence[str] = (),
+) -> Picture:
+    """Draw a graph; warn if the overlay names nodes that it doesn't have. For the other arguments, see `render`."""
+    gone = overlay.gone(graph) if overlay else ()
+    if gone:
+        rest = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        warnings.warn(
+            f"the overlay was made for another graph: {graph.model.name} has no {gone[0]!r}{rest}; make it again with"
+            " `annotate`",
+            stacklevel=3,
+        )
+    beside = Authored(overlay=overlay.without_texts().to_json()) if overlay else None
+    return render(graph, parse_view(view), standalone=standalone, flat=flat, beside=beside, remarks=remarks)
+
+
 def draw_diagram(
     graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None, recordings: Sequence[PageRecording] = ()
 ) -> Diagram:
@@ -236,7 +280,7 @@ def draw_diagram(
         id=make_diagram_id(options),
         options=options,
         graph=graph,
-        picture=render(graph, options.view, beside=prepare_overlay(graph, overlay)),
+        picture=draw_picture(graph, view, overlay),
         overlay=overlay,
         recordings=tuple(recordings),
         problem=make_forward_problem(graph.model.name, graph),

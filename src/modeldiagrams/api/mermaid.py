@@ -83,11 +83,11 @@ def to_mermaid(  # noqa: PLR0913 (options of a view)
             indent = indent[4:]
             lines.append(f"{indent}end")
         elif event == "open":
-            lines.append(f"{indent}subgraph {ids[node.id]}[{_build_text(node)}]")
+            lines.append(f"{indent}subgraph {ids[node.id]}[{_build_text(graph, node)}]")
             indent += "    "
         else:
             before, after = _BRACKETS[node.kind]
-            lines.append(f"{indent}{ids[node.id]}{before}{_build_text(node)}{after}")
+            lines.append(f"{indent}{ids[node.id]}{before}{_build_text(graph, node)}{after}")
     for connection in graph.connections(**opened):
         arrow = "-->" if connection.flow == "data" else "-.->"
         shapes = ", ".join(dict.fromkeys(filter(None, (format_shape(graph, tensor) for tensor in connection.tensors))))
@@ -96,8 +96,8 @@ def to_mermaid(  # noqa: PLR0913 (options of a view)
     return "\n".join([*lines, ""])
 
 
-def _build_text(node: Box) -> str:
-    return f'"{_escape(": ".join(build_label(node)))}"'
+def _build_text(graph: Graph, node: Box) -> str:
+    return f'"{_escape(": ".join(build_label(graph, node)))}"'
 
 
 def _escape(text: str) -> str:

@@ -147,11 +147,13 @@ def to_plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
     return found
 
 
-def build_label(node: Box) -> list[str]:
+def build_label(graph: Graph, node: Box) -> list[str]:
     """Return the lines of a box's label: printable, not blank, and of limited length."""
     if isinstance(node, ModuleNode):
-        last = node.path.rpartition(".")[2]
-        lines = [last if node.call == 1 else f"{last} (call {node.call})", short_name(node.class_)]
+        # `downs.0` and `ups.0`: a list of modules is no box
+        around = next((f"{module.path}." for module in graph.ancestors(node.id)), "")
+        name = node.path.removeprefix(around)
+        lines = [name if node.call == 1 else f"{name} (call {node.call})", short_name(node.class_)]
     elif isinstance(node, FunctionCall):
         lines = [node.name, "function" if node.function else "record_function"]
     else:

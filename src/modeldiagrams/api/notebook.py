@@ -6,17 +6,16 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import prepare_overlay, read_annotations_in_code
-from modeldiagrams.api.export import DRAWN, draw_diagram, write
+from modeldiagrams.api.export import draw_diagram, draw_picture, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import format_problem, make_forward_problem
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.overlay.resolve import annotate
+from modeldiagrams.overlay.annotate import annotate
 from modeldiagrams.record.calls import calls_file, with_recorded
-from modeldiagrams.render.draw import Flat, render
+from modeldiagrams.render.draw import Flat
 
 if TYPE_CHECKING:
     import os
@@ -40,12 +39,12 @@ def diagram(  # noqa: PLR0913  (the most common options)
     overlay: Overlay | None = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     measure_time: bool = False,
+    part: str | None = None,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
-    If the model raises, you get a warning, and a diagram of what was traced until then. Comments ``# diagram: …`` in
-    the model's files are used.
+    If the model raises, you get a warning, and a diagram of what was traced until then.
 
     Args:
         model: The model, in train or eval mode; the diagram shows that mode. Or the name of a class, ``"mypkg.Net"``:
@@ -53,9 +52,10 @@ def diagram(  # noqa: PLR0913  (the most common options)
         args: Positional arguments of one call. If the model fails without arguments, example inputs are found as in
             documentation; the outline below the picture lists them.
         kwargs: Keyword arguments of that call.
-        overlay: Annotations of nodes, in addition to comments in the code; see `annotate` and `Overlay.load`.
+        overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
         recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
         measure_time: Whether to measure how long each op takes, see `trace`.
+        part: The dotted path of a module to draw as the model.
         **view: As in `to_svg`.
 
     Returns:
@@ -66,49 +66,44 @@ def diagram(  # noqa: PLR0913  (the most common options)
         RecordingError: if a file is not a recording of this model.
         TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
         ModelDiagramsError: if PyTorch is not installed.
-        TargetError: if example inputs that the model's class offers can't be made.
+        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    if isinstance(model, str):
-        model, graph = _trace_named(model, args, kwargs, measure_time=measure_time)
-    else:
-        graph = _trace(model, args, kwargs, measure_time=measure_time)
+    graph = _trace(model, args, kwargs, measure_time=measure_time, part=part)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
-    in_code = read_annotations_in_code(graph, model)
-    for comment in in_code.problems:
-        warnings.warn(str(comment), stacklevel=2)
     recordings = read_recordings(graph, list_named_files(recording))
-    return ModelDiagram(
-        graph, view, _merge_overlays(in_code.overlay, overlay), recordings, is_annotated=overlay is not None
-    )
+    return ModelDiagram(graph, view, overlay, recordings)
 
 
-def _merge_overlays(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
-    """Merge the overlays of comments and arguments; one for another graph is returned alone, to be warned about."""
-    if in_code is None or given is None or given.graph != in_code.graph:
-        return given or in_code
-    return in_code | given
-
-
-def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
+def _trace(
+    model: nn.Module | str,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None,
+    *,
+    measure_time: bool,
+    part: str | None,
+) -> Graph:
+    if isinstance(model, str):
+        return _trace_named(model, args, kwargs, measure_time=measure_time, part=part)
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    return trace(model, args, kwargs, measure_time=measure_time)
+    return trace(model, args, kwargs, measure_time=measure_time, part=part)
 
 
 def _trace_named(
-    name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool
-) -> tuple[nn.Module, Graph]:
+    name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool, part: str | None
+) -> Graph:
     """Make a model from its class's path, and trace it as documentation does."""
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
-    call = Call(model=name, measure_time=measure_time)
+    is_given = bool(args or kwargs)
+    call = Call(model=name, measure_time=measure_time, part=None if is_given else part)
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
-    if args or kwargs:
-        return target.model, _trace(target.model, args, kwargs, measure_time=measure_time)
-    return target.model, graph_of(target, measure_time=measure_time)
+    if is_given:
+        return _trace(target.model, args, kwargs, measure_time=measure_time, part=part)
+    return graph_of(target, measure_time=measure_time)
 
 
 class ModelDiagram:
@@ -116,7 +111,7 @@ class ModelDiagram:
 
     Attributes:
         graph: The traced graph.
-        overlay: Annotations of its nodes by `annotate` or comments in the model's code; None if there are none.
+        overlay: Annotations of its nodes by `annotate`; None if there are none.
     """
 
     def __init__(
@@ -125,14 +120,11 @@ class ModelDiagram:
         view: Mapping[str, Any],
         overlay: Overlay | None = None,
         recordings: Sequence[PageRecording] = (),
-        *,
-        is_annotated: bool = False,
     ) -> None:
         self.graph = graph
         self.overlay = overlay
         self._view = dict(view)
         self._recordings = recordings
-        self._is_annotated = is_annotated
 
     def annotate(self, pattern: str, **annotations: Any) -> ModelDiagram:
         """Return the diagram with further annotations of nodes.
@@ -146,7 +138,7 @@ class ModelDiagram:
         """
         more = annotate(self.graph, pattern, **annotations)
         overlay = self.overlay | more if self.overlay else more
-        return ModelDiagram(self.graph, self._view, overlay, self._recordings, is_annotated=True)
+        return ModelDiagram(self.graph, self._view, overlay, self._recordings)
 
     def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme | None = None) -> None:
         """Write a file.
@@ -163,8 +155,7 @@ class ModelDiagram:
         """
         suffix = Path(path).suffix
         recordings = self._recordings if suffix == ".html" else ()  # pictures show no training
-        overlay = self.overlay if self._is_annotated or suffix in DRAWN else None  # drop those from comments only
-        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=overlay, recordings=recordings)
+        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=self.overlay, recordings=recordings)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """Return all formats; notebooks prefer HTML if they support it."""
@@ -181,12 +172,7 @@ class ModelDiagram:
 
     def _svg(self) -> str:
         """Render a picture that doesn't depend on styles, scripts and background."""
-        return render(
-            self.graph,
-            parse_view(self._view),
-            flat=Flat(outlines=False),
-            beside=prepare_overlay(self.graph, self.overlay),
-        ).svg
+        return draw_picture(self.graph, self._view, self.overlay, flat=Flat(outlines=False)).svg
 
     def __repr__(self) -> str:
         return f"<diagram of {self.graph.model.name}: {len(self.graph.nodes)} nodes, {self.graph.status.state}>"

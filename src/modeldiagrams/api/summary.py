@@ -10,8 +10,8 @@ from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import to_printable
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
-from modeldiagrams.html.table import render_summary
+from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
+from modeldiagrams.html.module_table import render_summary
 from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.draw import build_outline
 

@@ -105,12 +105,12 @@ def _append_to_log(doing: str, done: threading.Event) -> None:
 def report(output: Path | None) -> Iterator[Callable[..., None]]:
     """Check that the output can be written, and yield a function that reports on stderr what was written.
 
-    Only the file's own folder may be missing; others are more likely typos.
+    A missing folder is more likely a typo than wanted.
     """
     start = time.monotonic()
     folder = output.absolute().parent if output else Path()
-    if not folder.parent.exists():
-        raise CommandError(f"{output} can't be written: there is no folder {folder.parent}")
+    if not folder.is_dir():
+        raise CommandError(f"{output} can't be written: there is no folder {folder}")
 
     def say(graph: Graph, path: Path | None = output) -> None:
         if path != STDIO:

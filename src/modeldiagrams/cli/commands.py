@@ -13,15 +13,15 @@ __all__ = ["main"]
 
 _MODULES = {
     "trace": "graphs",
-    "render": "drawing",
-    "show": "drawing",
+    "render": "draw_commands",
+    "show": "draw_commands",
     "summary": "table",
     "diff": "comparing",
     "history": "comparing",
     "check": "comparing",
     "watch": "watching",
-    "record": "recording",
-    "snapshot": "snapshots",
+    "record": "record_command",
+    "snapshot": "snapshot_command",
     "schema": "graphs",
 }
 """The module of each command in this package."""

@@ -10,18 +10,19 @@ import click
 
 from modeldiagrams.api.compared import DrawnComparison
 from modeldiagrams.api.terminal import echo, report_errors
-from modeldiagrams.cli.tracing import trace_model
-from modeldiagrams.engine.compare.check import check
+from modeldiagrams.cli.targets import trace_model
+from modeldiagrams.engine.compare.documentation import check
 from modeldiagrams.engine.compare.history import find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of
+from modeldiagrams.engine.compare.versions import complete_side
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.settings import SNAPSHOTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
+    from modeldiagrams.engine.compare.documentation import Check
 
 __all__ = ["check_command", "diff_command", "history_command"]
 
@@ -55,10 +56,12 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     """List what changed between two versions of a model, and whether saved weights still load.
 
     BEFORE and AFTER are graph files, models as for `trace`, `git:REV:path` of a committed graph file, or addresses of
-    graph files (https://…); `-` reads one from stdin.
+    graph files (https://…); `-` reads one from stdin. A git revision (v1.0) stands for the graph that `snapshot` wrote
+    there for the model on the other side.
     """
     with report_errors():
-        graphs = [graph_of(side, lambda target: trace_model(target, "auto", {}).graph) for side in (before, after)]
+        sides = (complete_side(before, after, SNAPSHOTS), complete_side(after, before, SNAPSHOTS))
+        graphs = [graph_of(side, lambda target: trace_model(target, {}).graph) for side in sides]
         compared = DrawnComparison(*graphs, details=details)
         found = compared.difference
         drawn = {"html": compared.to_html, "svg": compared.to_svg}

@@ -11,13 +11,11 @@ from modeldiagrams.api.explain import explain
 from modeldiagrams.api.graph_files import is_worse
 from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report, report_errors
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, trace_flags
-from modeldiagrams.cli.tracing import trace_model
+from modeldiagrams.cli.targets import trace_model
 from modeldiagrams.ir import serialize
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from modeldiagrams.engine.once import Mode
 
 __all__ = ["schema_command", "trace_command"]
 
@@ -30,9 +28,7 @@ __all__ = ["schema_command", "trace_command"]
 @click.option(
     "--explain", "explained", is_flag=True, help="Print assumptions as options to paste, instead of the graph."
 )
-def trace_command(
-    target: str, mode: Mode, output: Path | None, *, force: bool, explained: bool, **given: str | None
-) -> None:
+def trace_command(target: str, output: Path | None, *, force: bool, explained: bool, **given: str | None) -> None:
     """Run a model once and write its graph.
 
     TARGET is a class, a factory function or an instance: a dotted path (mypkg.Model), pkg.mod:attr, or a file and a
@@ -44,7 +40,7 @@ def trace_command(
                 f"option `-o`: expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried, _ = trace_model(target, mode, given)
+        options, graph, tried = trace_model(target, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)

@@ -11,12 +11,11 @@ from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report_errors
 from modeldiagrams.cli.flags import trace_flags
-from modeldiagrams.cli.tracing import drop_missing, trace_model
+from modeldiagrams.cli.targets import drop_missing, trace_model
 from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
     from modeldiagrams.api.summary import Column
-    from modeldiagrams.engine.once import Mode
 
 __all__ = ["summary_command"]
 
@@ -30,7 +29,7 @@ __all__ = ["summary_command"]
     help=f"Columns after name and class, separated by commas: {', '.join(COLUMNS)}; by default"
     f" {', '.join(DEFAULT_COLUMNS)}, and the time if it was measured.",
 )
-def summary_command(target: str, mode: Mode, depth: int, columns: str | None, **given: str | None) -> None:
+def summary_command(target: str, depth: int, columns: str | None, **given: str | None) -> None:
     """Print a table of a model's modules with shapes, parameters and FLOPs.
 
     TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
@@ -45,6 +44,6 @@ def summary_command(target: str, mode: Mode, depth: int, columns: str | None, **
                 raise CommandError(f"option `{name}`: {reason}")
             graph = load_graph_file(Path(target))
         else:
-            graph = trace_model(target, mode, given).graph
+            graph = trace_model(target, given).graph
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)

@@ -10,7 +10,7 @@ import click
 
 from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.terminal import echo, report_errors, show_progress
-from modeldiagrams.cli.tracing import trace_model
+from modeldiagrams.cli.targets import trace_model
 from modeldiagrams.engine.recorded_modules import match_modules
 from modeldiagrams.options.options import is_graph_file
 
@@ -63,4 +63,4 @@ def _load_or_trace(recording: Path, model: str | None, inputs: str | None) -> Gr
         return modules
     if is_graph_file(model):
         return load_graph_file(Path(model))
-    return trace_model(model, "auto", {"inputs": inputs}).graph
+    return trace_model(model, {"inputs": inputs}).graph

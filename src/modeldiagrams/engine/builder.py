@@ -6,27 +6,29 @@ Nothing here imports torch, runs user code or starts V8; workers and the drawer 
 import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
 from modeldiagrams.common.environment import has_torch
+from modeldiagrams.common.files import digest
 from modeldiagrams.engine.annotations import annotate_diagram
-from modeldiagrams.engine.cache import Cache, draw_cached, make_file_key, make_view_key
-from modeldiagrams.engine.compare.check import Check, compare_with
-from modeldiagrams.engine.compare.difference import difference_by
+from modeldiagrams.engine.cache import make_file_key, make_view_key
+from modeldiagrams.engine.compare.difference import describe_changes, difference_by
+from modeldiagrams.engine.compare.documentation import Check, compare_with
 from modeldiagrams.engine.compare.history import History, find_history, read_committed_graph
 from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, add_problem
-from modeldiagrams.engine.ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
+from modeldiagrams.engine.model_graphs import Tracing, Workers
 from modeldiagrams.engine.problems import name_file
 from modeldiagrams.engine.recordings import add_recordings
 from modeldiagrams.engine.snapshots import Snapshots
-from modeldiagrams.engine.store import Store
-from modeldiagrams.engine.tracing import Tracing, Workers
+from modeldiagrams.engine.store import Store, take_or_make
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
@@ -80,9 +82,8 @@ class DiagramBuilder:
         self._thread = threading.local()
         self.folder = folder
         self._store = Store(cache_dir) if cache_dir else None
-        self._cache = Cache(self._store) if self._store else None
         self._session = session or Session()
-        self._snapshots = Snapshots(snapshots) if snapshots else None
+        self._snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
         self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
 
     @property
@@ -145,13 +146,13 @@ class DiagramBuilder:
             WorkerError: if the drawing process died or took too long.
         """
         content = serialize(graph)
-        key = make_file_key(content, view, form, theme, beside)
-        draw = self._session.drawer.render_file
-        return draw_cached(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
+        name = f"{make_file_key(content, view, form, theme, beside)}.picture"
+        draw = partial(self._session.drawer.render_file, content, view, form, theme, beside)
+        return take_or_make(self._store, name, PictureFile, draw)
 
     def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
         """Return the data of a diagram for pages from the cache, or make it; see `html.fragment.build_data_script`."""
-        return self._cache.page_data(made_from, make) if self._cache else make()
+        return take_or_make(self._store, f"{digest(*made_from)}.page", str, make)
 
     def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
         """Convert an author's SVG, whose size is in CSS pixels, to another format.
@@ -182,7 +183,7 @@ class DiagramBuilder:
         self.close()
 
     def changes_since(self, version: str) -> Check:
-        """Compare all snapshots with those of another version, see `compare_with` of `engine.compare.check`."""
+        """Compare all snapshots with those of another version, see `compare_with` of `engine.compare.documentation`."""
         return compare_with(version, self._snapshot_folder(), self._session.drawer.difference)
 
     def history(self, model: str, since: str | None) -> History:
@@ -202,6 +203,9 @@ class DiagramBuilder:
         """Report that no page shows this model after all, so that its snapshot is not missing."""
         if self._snapshots:
             self._snapshots.note_left_out(self._snapshots.path(_name_snapshot(options)).absolute())
+
+    def _describe_changes(self, before: Graph, after: Graph) -> str:
+        return describe_changes(self._session.drawer.difference, before, after)
 
     def _snapshot_folder(self) -> Path:
         """Return the folder of snapshots."""
@@ -296,9 +300,9 @@ class DiagramBuilder:
 
     def _draw(self, content: bytes, options: Options, beside: Beside | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
-        key = make_view_key(content, options.view, beside)
-        draw = self._session.drawer.render
-        return draw_cached(self._cache, key, Picture, lambda: draw(content, options.view, beside))
+        name = f"{make_view_key(content, options.view, beside)}.picture"
+        draw = partial(self._session.drawer.render, content, options.view, beside)
+        return take_or_make(self._store, name, Picture, draw)
 
 
 def _name_snapshot(options: Options) -> str:

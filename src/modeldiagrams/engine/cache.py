@@ -1,4 +1,4 @@
-"""Caches graphs, their data for pages, and pictures on disk, so that a warm rebuild starts no process.
+"""Caches graphs on disk, and names what is made of them, so that a warm rebuild starts no process.
 
 An entry is named by the digest of everything that determines its content. A graph also depends on the user's source
 files that the trace used, and on the model's libraries: it is valid while digests and versions stay the same.
@@ -6,7 +6,7 @@ files that the trace used, and on the model's libraries: it is valid while diges
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,19 +22,16 @@ from modeldiagrams.render.draw import digest_viewer
 from modeldiagrams.render.flat import digest_flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options, View
-    from modeldiagrams.render.draw import Beside, Picture, Theme
-    from modeldiagrams.render.picture_file import FileForm, PictureFile
+    from modeldiagrams.render.draw import Beside, Theme
+    from modeldiagrams.render.picture_file import FileForm
     from modeldiagrams.worker import Traced
 
-__all__ = ["Cache", "draw_cached", "make_file_key", "make_graph_key", "make_view_key"]
-
-T = TypeVar("T")
-_Drawn = TypeVar("_Drawn", "Picture", "PictureFile")
+__all__ = ["Cache", "make_file_key", "make_graph_key", "make_view_key"]
 
 
 class _GraphEntry(msgspec.Struct, frozen=True):
@@ -61,12 +58,8 @@ class _Alias(msgspec.Struct, frozen=True):
     """The key of the graph."""
 
 
-class _PageEntry(msgspec.Struct, frozen=True):
-    data: str
-
-
 class Cache:
-    """Graphs and pictures in a store."""
+    """Graphs in a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -126,33 +119,6 @@ class Cache:
         self._store.write(f"{key}.graph", entry)
         for other in other_keys:
             self._store.write(f"{other}.alias", _Alias(sources=entry.sources, key=key))
-
-    def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
-        """Return the data of a diagram for pages, made if missing; see `html.fragment.build_data_script`."""
-        name = f"{digest(*made_from)}.page"
-        entry = self._store.read(name, _PageEntry)
-        if entry is None:
-            entry = _PageEntry(make())
-            self._store.write(name, entry)
-        return entry.data
-
-    def picture(self, key: str, type_: type[T]) -> T | None:
-        """Return the picture of this key, for a page or as a file."""
-        return self._store.read(f"{key}.picture", type_)
-
-    def add_picture(self, key: str, picture: Picture | PictureFile) -> None:
-        """Store a picture."""
-        self._store.write(f"{key}.picture", picture)
-
-
-def draw_cached(cache: Cache | None, key: str, kind: type[_Drawn], draw: Callable[[], _Drawn]) -> _Drawn:
-    """Take a picture from the cache, or draw and store it."""
-    picture = cache.picture(key, kind) if cache else None
-    if picture is None:
-        picture = draw()
-        if cache:
-            cache.add_picture(key, picture)
-    return picture
 
 
 def make_graph_key(options: Options, folder: Path) -> str:

@@ -4,7 +4,7 @@ import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference
 from modeldiagrams.engine.problems import name_file
-from modeldiagrams.errors import CommentError, GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
+from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options
@@ -16,12 +16,11 @@ from modeldiagrams.worker import Kind, Problem
 __all__ = ["Comparison", "Diagram", "Kind", "Problem", "add_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {
-    CommentError: "comment",
     OptionError: "option",
     RenderError: "render",
     GraphError: "difference",
 }
-_FOR_AUTHORS = ("snapshot", "comment")
+_FOR_AUTHORS = ("snapshot",)
 """Kinds of problems that don't affect the picture, so readers need not see them."""
 
 

@@ -37,10 +37,15 @@ class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_graph(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
-    """Load a graph from a worker's answer."""
+    """Load a graph from a worker's answer; one that can't be read becomes a refusal."""
     if isinstance(answer, Refused):
         return answer
-    graph = deserialize(answer.graph)
+    try:
+        graph = deserialize(answer.graph)
+    except GraphError as error:
+        message = f"the process that traced {model} answered with an invalid graph: {error}"
+        problem = Problem(kind="worker", message=message)
+        return Refused(problem=problem, sources=answer.sources, output=answer.output, may_differ=True)
     return LoadedGraph(
         graph=graph,
         content=answer.graph,

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from modeldiagrams.engine.loaded import read_graph_file
+from modeldiagrams.engine.loaded import load_graph, read_graph_file
 from modeldiagrams.errors import OptionError
-from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.record.calls import calls_file, recorded_graph, with_recorded
-from modeldiagrams.worker import Mode, Refused, Worker
+from modeldiagrams.worker import Refused, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
     from modeldiagrams.worker import Problem
 
-__all__ = ["Mode", "TracedModel", "trace_once"]
+__all__ = ["TracedModel", "trace_once"]
 
 
 class TracedModel(NamedTuple):
@@ -30,17 +29,14 @@ class TracedModel(NamedTuple):
     graph: Graph
     tried: tuple[str, ...]
     """The passes of the search for inputs."""
-    sources: tuple[str, ...]
-    """The model's source files."""
 
 
-def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedModel | Problem:
+def trace_once(options: Options, folders: Sequence[Path]) -> TracedModel | Problem:
     """Trace a model.
 
     Args:
         options: The model and its limits.
         folders: To import it from.
-        mode: How values are computed.
 
     Returns:
         What was found, or why nothing was.
@@ -48,16 +44,19 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     Raises:
         OptionError: if times are to be measured in a mode in which no op runs for real.
     """
-    mode = (options.call.mode or mode) if mode == "auto" else mode
-    if options.call.measure_time and mode not in {"auto", "real"}:
+    mode = options.call.mode
+    if options.call.measure_time and mode in {"fake", "meta"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     file = calls_file(Path.cwd())
     call = with_recorded(options.call, file)
     if graph := recorded_graph(call, file):
         known = read_graph_file(graph, f"{file.parent.name}/{graph.name}")
-        return known.problem if isinstance(known, Refused) else TracedModel(options, known.graph, (), known.sources)
+        return known.problem if isinstance(known, Refused) else TracedModel(options, known.graph, ())
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
-        answer = worker.trace(msgspec.structs.replace(options, call=call), folders, mode)
+        answer = worker.trace(msgspec.structs.replace(options, call=call), folders)
     if isinstance(answer, Refused):
         return answer.problem
-    return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
+    loaded = load_graph(answer, call.model)
+    if isinstance(loaded, Refused):
+        return loaded.problem
+    return TracedModel(options, loaded.graph, answer.tried)

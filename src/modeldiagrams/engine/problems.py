@@ -71,7 +71,7 @@ def make_forward_problem(model: str, graph: Graph) -> Problem | None:
 
 
 def name_file(model: str, problem: Problem) -> Problem:
-    """Name the model in a problem's message, unless it is about an option or comment."""
-    if problem.kind in {"option", "comment"} or model in problem.message:
+    """Name the model in a problem's message, unless it is about an option."""
+    if problem.kind == "option" or model in problem.message:
         return problem
     return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")

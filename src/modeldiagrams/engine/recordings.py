@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams import watching
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.diagram import add_problem
+from modeldiagrams.engine.store import take_or_make
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
 from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.watching.growing import GrowingRecording
@@ -81,13 +82,9 @@ def build_schema() -> dict[str, Any]:
 
 
 def _reduce(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:
-    nodes = [node.id for node in graph.nodes]
-    key = _make_key(file, nodes) if store else None
-    page = store.read(f"{key}.recording", PageRecording) if store and key else None
-    if page is None:
-        _, page = LiveRecording(graph, file, name).read()
-        if store and key:
-            store.write(f"{key}.recording", page)
+    key = _make_key(file, [node.id for node in graph.nodes]) if store else None
+    read = LiveRecording(graph, file, name).read
+    page = take_or_make(store if key else None, f"{key}.recording", PageRecording, lambda: read()[1])
     _check_model(graph, name, page)
     return page
 

@@ -19,10 +19,12 @@ import msgspec
 
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
-from modeldiagrams.ir.structure import describe_changes, holds_less, structural_digest
+from modeldiagrams.ir.structure import holds_less, structural_digest
 from modeldiagrams.options.settings import SNAPSHOTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["SnapshotReport", "Snapshots", "take_snapshots"]
@@ -60,8 +62,10 @@ class Snapshots:
         folder: Its path.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, describe: Callable[[Graph, Graph], str] = lambda *_: "") -> None:
+        """Prepare; `describe` describes the changes between two graphs."""
         self.folder = folder
+        self._describe = describe
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
         self._said: set[str] = set()
@@ -112,10 +116,11 @@ class Snapshots:
             return None
         except (OSError, ModelDiagramsError) as error:
             return f"the snapshot {self.folder.name}/{path.name} can't be read ({error}); {_FIX}"
-        changes = describe_changes(kept, graph)
-        if not changes:
+        if structural_digest(kept) == structural_digest(graph):
             return None
-        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model ({changes}); {_FIX}"
+        changes = self._describe(kept, graph)
+        reason = f" ({changes})" if changes else ""
+        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model{reason}; {_FIX}"
 
     def _note(self, what: str, path: Path) -> None:
         if self._report:

@@ -14,10 +14,10 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["Store"]
+__all__ = ["Store", "take_or_make"]
 
 _DAY = 86_400
 
@@ -77,6 +77,16 @@ class Store:
             left -= status.st_size
             if left < 0:
                 _discard(path, f"the cache has more than {limit} bytes")
+
+
+def take_or_make(store: Store | None, name: str, type_: type[T], make: Callable[[], T]) -> T:
+    """Read an entry; if it is missing, make and write it. Without a store, only make it."""
+    entry = store.read(name, type_) if store else None
+    if entry is None:
+        entry = make()
+        if store:
+            store.write(name, entry)
+    return entry
 
 
 def _list_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldiagrams.hosting.source_links import list_linked_packages
-from modeldiagrams.ir.lineage import Class, Code, Method, read_source
-from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["find_code_lines"]
+__all__ = ["find_code_lines", "find_source_file"]
 
 _MOST_LINES = 6
 _LONGEST_LINE = 200
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def find_code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ...]]:
@@ -33,11 +34,11 @@ def find_code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ..
         the docstring. Long code ends with ``…``.
     """
     public = list_linked_packages(templates)
-    reader = _StatementReader(Code(diagram.sources))
+    reader = _StatementReader()
     found: dict[str, tuple[str, ...]] = {}
     for place in dict.fromkeys(_list_places(diagram)):
         path, _, line = place.rpartition(":")
-        file = source_file(path, diagram.sources) if path.partition("/")[0] in public else None
+        file = find_source_file(path, diagram.sources) if path.partition("/")[0] in public else None
         lines = reader.at(file, int(line)) if file and line.isdigit() else ()
         if lines:
             found[place] = lines
@@ -55,11 +56,18 @@ def _list_places(diagram: Diagram) -> Iterator[str]:
             yield call.source
 
 
+def find_source_file(name: str, files: Iterable[str]) -> str | None:
+    """Find the file that a graph names: the one with the fewest folders before the name; None if there are several."""
+    ending = [file for file in files if f"/{Path(file).as_posix()}".endswith(f"/{name}")]
+    found = sorted({Path(file): file for file in ending}.items(), key=lambda one: len(one[0].parts))
+    is_clear = len(found) == 1 or (len(found) > 1 and len(found[0][0].parts) < len(found[1][0].parts))
+    return found[0][1] if is_clear else None
+
+
 class _StatementReader:
     """Finds statements by their lines."""
 
-    def __init__(self, code: Code) -> None:
-        self._code = code
+    def __init__(self) -> None:
         self._files: dict[str, tuple[list[str], dict[int, ast.stmt]]] = {}
 
     def at(self, file: str, line: int) -> tuple[str, ...]:
@@ -67,19 +75,33 @@ class _StatementReader:
         lines, statements = self._file(file)
         statement = statements.get(line)
         if isinstance(statement, ast.ClassDef):
-            statement = Class(file, statement).method("forward")
+            statement = _find_forward(statement)
         return _cut_lines([lines[number - 1] for number in _list_line_numbers(statement)]) if statement else ()
 
     def _file(self, file: str) -> tuple[list[str], dict[int, ast.stmt]]:
         if file not in self._files:
+            text, tree = _parse_file(file)
             found: dict[int, ast.stmt] = {}
-            for node in ast.walk(self._code.tree(file)):  # outer ones first
+            for node in ast.walk(tree):  # outer ones first
                 if isinstance(node, ast.stmt):
                     decorators = (one.lineno for one in getattr(node, "decorator_list", ()))
                     found |= dict.fromkeys(range(min([node.lineno, *decorators]), (node.end_lineno or 0) + 1), node)
-            lines = read_source(file).split("\n") if found else []
-            self._files[file] = (lines, found)
+            self._files[file] = (text.split("\n"), found)
         return self._files[file]
+
+
+def _parse_file(file: str) -> tuple[str, ast.Module]:
+    """Read and parse a file; empty if it can't be read or parsed, because it may have changed since it ran."""
+    try:
+        text = Path(file).read_text("utf-8-sig")
+        return text, ast.parse(text)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return "", ast.Module(body=[], type_ignores=[])
+
+
+def _find_forward(class_: ast.ClassDef) -> _Function | None:
+    """Find the `forward` of a class body: the last one, because earlier ones are overloads."""
+    return next((one for one in reversed(class_.body) if isinstance(one, _Function) and one.name == "forward"), None)
 
 
 def _list_line_numbers(statement: ast.stmt) -> list[int]:
@@ -87,7 +109,7 @@ def _list_line_numbers(statement: ast.stmt) -> list[int]:
     body: list[ast.stmt] = getattr(statement, "body", [])
     end = statement.end_lineno or statement.lineno
     head = [*range(statement.lineno, max(statement.lineno + 1, body[0].lineno) if body else end + 1)]
-    if not isinstance(statement, Method):
+    if not isinstance(statement, _Function):
         return head
     rest = body[1:] if ast.get_docstring(statement, clean=False) is not None else body
     return sorted({*head, *(range(rest[0].lineno, end + 1) if rest else ())})

@@ -38,8 +38,10 @@ def is_selected(setting: bool | Sequence[str], name: str) -> bool:  # noqa: FBT0
 
 def get_reference_name(diagram: Diagram) -> str:
     """Return the name that references use: the model as its author names it, or the class in a graph file."""
-    is_file = is_graph_file(diagram.options.call.model)
-    return diagram.graph.model.class_ if diagram.graph and is_file else diagram.options.call.model
+    call = diagram.options.call
+    if call.part:
+        return f"{call.model}[{call.part}]"  # not a diagram of the whole model
+    return diagram.graph.model.class_ if diagram.graph and is_graph_file(call.model) else call.model
 
 
 def list_names(diagram: Diagram) -> list[str]:
@@ -49,6 +51,8 @@ def list_names(diagram: Diagram) -> list[str]:
     another. Builds without torch only know the name in the module that defines a snapshot's class.
     """
     name = get_reference_name(diagram)
+    if diagram.options.call.part:
+        return [name]
     defined = diagram.graph.model.class_ if diagram.graph else name
     is_class = defined.rpartition(".")[2] == name.rpartition(".")[2]  # a factory makes a class of another name
     return list(dict.fromkeys([name, *diagram.own_names, *([defined] if is_class else [])]))

@@ -6,16 +6,16 @@ import contextlib
 import itertools
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.engine.diagram import Diagram, Kind, Problem
-from modeldiagrams.engine.ids import make_distinct
-from modeldiagrams.engine.problems import format_problem
+from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.engine.diagram_ids import make_distinct
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.code_lines import find_code_lines
 from modeldiagrams.hosting.mentions import find_mentions
+from modeldiagrams.hosting.reports import is_left_out, list_accepted_problems
 from modeldiagrams.hosting.source_links import build_url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
 from modeldiagrams.options.options import Compare, Figure, is_graph_file
@@ -23,22 +23,15 @@ from modeldiagrams.options.parsing import collect_help, list_options, parse_opti
 from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from modeldiagrams.engine.builder import DiagramBuilder
-    from modeldiagrams.options.options import Options
+    from modeldiagrams.hosting.host_protocol import Host
     from modeldiagrams.options.settings import Settings
 
 __all__ = [
     "UNKNOWN",
-    "Host",
-    "Severity",
     "draw",
-    "find_step_problems",
-    "format_warning",
-    "grade_problem",
-    "is_left_out",
-    "list_accepted_problems",
     "list_link_names",
     "list_module_classes",
     "prefetch",
@@ -47,30 +40,7 @@ __all__ = [
 UNKNOWN = "?"
 """Stands for the model of a diagram that names none."""
 
-Severity = Literal["info", "warning", "error"]
-
-_EXPECTED = frozenset({"model", "inputs"})
-"""Kinds of problems that are normal if nobody asked for a diagram: a documented class may be abstract."""
-
 _LAYERS = "torch.nn.modules."
-
-
-class Host(Protocol):
-    """What a documentation tool provides."""
-
-    @property
-    def builder(self) -> DiagramBuilder:
-        """Trace and draw."""
-
-    @property
-    def settings(self) -> Settings:
-        """Return the site's settings."""
-
-    def graph_file(self, path: str) -> str:
-        """Return the path of a graph file, as an author wrote it, relative to the builder's folder."""
-
-    def inform(self, message: str) -> None:
-        """Show a message in a verbose build."""
 
 
 def draw(  # noqa: PLR0913  (an author's text has several parts)
@@ -166,27 +136,6 @@ def _add_steps(values: dict[str, Any], steps: Sequence[Mapping[str, Any]] | None
         values["steps"] = [*steps]
 
 
-def find_step_problems(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
-    """Yield the index of every step of a tour that doesn't show what it asks for, and an error for the author."""
-    asked = diagram.options.tour.steps or ()
-    for index, (step, wanted) in enumerate(zip(diagram.picture.steps if diagram.picture else (), asked, strict=False)):
-        if step.unfound and diagram.graph:
-            yield index, step.unfound.error(diagram.graph, _list_other_names(diagram))
-        elif wanted.alone and step.state.get("root") is None:
-            message = f"{wanted.alone!r} cannot be the whole picture; expected a module or function that holds several"
-            yield index, OptionError("alone", message)
-        elif wanted.lens != step.lens:
-            message = "the graph has no times of ops; trace the model with the option `measure_time`"
-            yield index, OptionError("lens", message)
-
-
-def _list_other_names(diagram: Diagram) -> list[str]:
-    """List what steps may name besides modules and functions: other nodes, and groups."""
-    names = [*diagram.graph.other_names.values()] if diagram.graph else []
-    groups = [group.name for group in diagram.overlay.groups] if diagram.overlay else []
-    return [*dict.fromkeys([*itertools.chain.from_iterable(names), *groups])]
-
-
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:
     """Run the models of many pages in parallel, before the first page needs its diagram.
 
@@ -220,45 +169,6 @@ def _build_refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diag
         options=options,
         problem=Problem(kind="option", message=str(error)),
     )
-
-
-def list_accepted_problems(options: Options, settings: Settings, *, requested: bool = True) -> frozenset[str]:
-    """List the kinds of problems that a diagram may have without a warning.
-
-    Args:
-        options: The diagram's options.
-        settings: The site's settings.
-        requested: As in `draw`.
-    """
-    if options.figure.nowarn or settings.on_error == "placeholder":
-        return frozenset(get_args(Kind))
-    return frozenset() if requested else _EXPECTED
-
-
-def grade_problem(diagram: Diagram, settings: Settings, *, requested: bool = True) -> Severity | None:
-    """Decide how to report a diagram's problem; None if it has none.
-
-    Args:
-        diagram: The diagram.
-        settings: The site's settings.
-        requested: As in `draw`.
-    """
-    if diagram.problem is None:
-        return None
-    if diagram.problem.kind in list_accepted_problems(diagram.options, settings, requested=requested):
-        return "info"
-    return "error" if settings.on_error == "raise" else "warning"
-
-
-def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
-    """Whether to leave out a diagram: the site added it to a class that has nothing to show."""
-    is_empty = diagram.graph is None or not diagram.graph.nodes
-    return not requested and is_empty and diagram.problem is not None and diagram.problem.kind in _EXPECTED
-
-
-def format_warning(problem: Problem) -> str:
-    """Format a problem as one warning of a build: what happened, and where in user code."""
-    return f"model-graph: {format_problem(problem)}"
 
 
 def list_module_classes(graph: Graph) -> list[str]:

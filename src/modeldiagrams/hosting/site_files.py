@@ -14,7 +14,7 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, list_viewer_files
-from modeldiagrams.html.tour import draw_step_files, name_step_file
+from modeldiagrams.html.tour_parts import draw_step_files, name_step_file
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import format_style_rule
 
@@ -72,7 +72,7 @@ class _Listed(msgspec.Struct, frozen=True, kw_only=True):
     pages: list[str]
 
 
-class _Index(msgspec.Struct, frozen=True, kw_only=True):
+class _SiteIndex(msgspec.Struct, frozen=True, kw_only=True):
     format: Literal["modeldiagrams-index"] = "modeldiagrams-index"
     version: Literal["1.0"] = "1.0"
     diagrams: list[_Listed]
@@ -127,7 +127,7 @@ def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dic
     files = list_viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
-    index = msgspec.json.encode(_Index(diagrams=_list_by_id(entries)))
+    index = msgspec.json.encode(_SiteIndex(diagrams=_list_by_id(entries)))
     return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
 
 
@@ -150,7 +150,7 @@ def _list_by_id(entries: Iterable[IndexEntry]) -> list[_Listed]:
 def parse_index(content: bytes) -> list[IndexEntry] | None:
     """Read the entries of an index; None if another version of this package wrote it."""
     try:
-        index = msgspec.json.decode(content, type=decodable(_Index))
+        index = msgspec.json.decode(content, type=decodable(_SiteIndex))
     except msgspec.MsgspecError:
         return None
     return [

@@ -17,16 +17,16 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
+from modeldiagrams.html.change_list import link_marks, list_changes, render_difference
 from modeldiagrams.html.command import build_command, build_view_flags
-from modeldiagrams.html.difference import link_marks, list_changes, render_difference
+from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.notes import NOTES, make_notes_prefix
+from modeldiagrams.html.module_table import render_summary, summarise_diagram
+from modeldiagrams.html.note_list import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
-from modeldiagrams.html.recording import render_recordings
-from modeldiagrams.html.table import render_summary, summarise_diagram
 from modeldiagrams.html.templating import load_template
-from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution, list_remarks
+from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import find_asset
 
@@ -238,7 +238,7 @@ def render_element(
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=make_notes_prefix(diagram),
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
-        runs=render_recordings(diagram),
+        runs=diagram.recordings,
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_add_label(diagram),

@@ -96,27 +96,18 @@ def render_outline(
     return _render_list(build_tree(rows), link, anchors or {}) if rows else None
 
 
-def _render_list(root: Branch, link: Callable[[str, str], str] | None, anchors: Mapping[str, str]) -> Markup:
-    """Render nested lists, with a stack instead of recursion, because models nest deeply."""
-    html: list[str] = []
-    stack: list[Branch | str] = [root]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            html.append(item)
-            continue
-        parts: list[Branch | str] = [*item.children]
-        if item.hidden:
-            parts.append(f'<li class="mg-more">… {item.hidden} more</li>')
-        if parts:
-            parts = ["<ul>", *parts, "</ul>"]
-        if item.row:
-            anchor = anchors.get(item.row.id)
-            html.append(f'<li id="{html_text(anchor)}">' if anchor else "<li>")
-            html.append(_render_label(item.row, link))
-            parts.append("</li>\n")
-        stack += reversed(parts)
-    return Markup("".join(html))  # noqa: S704  every text in it went through html_text
+def _render_list(parent: Branch, link: Callable[[str, str], str] | None, anchors: Mapping[str, str]) -> Markup:
+    """Render the branches below one as nested lists; few enough rows are shown to recurse."""
+    items = []
+    for branch in parent.children:
+        anchor = anchors.get(branch.row.id) if branch.row else None
+        opening = f'<li id="{html_text(anchor)}">' if anchor else "<li>"
+        label = _render_label(branch.row, link) if branch.row else ""
+        items.append(f"{opening}{label}{_render_list(branch, link, anchors)}</li>\n")
+    if parent.hidden:
+        items.append(f'<li class="mg-more">… {parent.hidden} more</li>')
+    html = f"<ul>{''.join(items)}</ul>" if items else ""
+    return Markup(html)  # noqa: S704  every text in it went through html_text
 
 
 def _render_label(row: OutlineRow, link: Callable[[str, str], str] | None) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
+from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution
 from modeldiagrams.html.fragment import (
     COMPARING,
     RECORDING,
@@ -18,11 +19,10 @@ from modeldiagrams.html.fragment import (
     render_comparison,
     render_element,
 )
-from modeldiagrams.html.images import render_images
-from modeldiagrams.html.notes import NOTES, make_notes_prefix, render_plain_notes
+from modeldiagrams.html.image_list import render_images
+from modeldiagrams.html.note_list import NOTES, make_notes_prefix, render_plain_notes
 from modeldiagrams.html.packing import pack
 from modeldiagrams.html.templating import load_template
-from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution
 from modeldiagrams.options.palette import list_palette_variables
 from modeldiagrams.options.settings import format_style_rule
 from modeldiagrams.render.assets import find_asset

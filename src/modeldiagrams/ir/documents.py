@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -124,9 +125,9 @@ def to_graph_error(error: msgspec.ValidationError) -> GraphError:
 
 def make_schema(kind: type, title: str) -> dict[str, Any]:
     """Make the JSON Schema (2020-12) of documents of a type."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": title,
-        # through JSON, because msgspec uses tuples for default values
-        **msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(kind))),
-    }
+    # through JSON, because msgspec uses tuples for default values
+    content = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(kind)))
+    for part in content["$defs"].values():
+        if "description" in part:  # whose indentation depends on the versions of msgspec and Python
+            part["description"] = inspect.cleandoc(part["description"])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **content}

@@ -97,9 +97,9 @@ class Queries:
             GraphError: if there is none; suggests the nearest id.
         """
         for known in (name, escape_id(name)):
-            if known in self._by_id:
-                return self._by_id[known]
-        near = difflib.get_close_matches(name, self._by_id, n=1)
+            if known in self.by_id:
+                return self.by_id[known]
+        near = difflib.get_close_matches(name, self.by_id, n=1)
         raise GraphError(name, f"no node has this id{f'; did you mean {near[0]!r}?' if near else ''}")
 
     def parent(self, node: Node | str) -> ModuleNode | None:
@@ -206,7 +206,7 @@ class Queries:
         modules, functions = self.module_calls(pattern), self.function_calls(pattern)
         if modules or functions:
             return (*(node.id for node in modules), *(call.id for call in functions))
-        if pattern in self._by_id:  # a later call of a module
+        if pattern in self.by_id:  # a later call of a module
             return (pattern,)
         matches = compile_globs([pattern])
         return tuple(name for name, names in self.other_names.items() if any(map(matches, names)))
@@ -239,9 +239,7 @@ class Queries:
         """
         if not isinstance(node, FunctionCall):
             node = (
-                self.functions[node]
-                if isinstance(node, str) and node in self.functions
-                else self._by_id[self._id(node)]
+                self.functions[node] if isinstance(node, str) and node in self.functions else self.by_id[self._id(node)]
             )
         if isinstance(node, FunctionCall):
             at = node.parent
@@ -377,18 +375,14 @@ class Queries:
             )
         return rows
 
-    @property
+    @cached_property
     def by_id(self) -> dict[str, Node]:
         """Id → node."""
-        return self._by_id
+        return {node.id: node for node in self.nodes}
 
     def position(self, name: str) -> int:
         """Position of a node in execution order."""
         return self._order[name]
-
-    @cached_property
-    def _by_id(self) -> dict[str, Node]:
-        return {node.id: node for node in self.nodes}
 
     @cached_property
     def _modules(self) -> dict[str, ModuleNode]:

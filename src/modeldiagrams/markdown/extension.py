@@ -22,7 +22,7 @@ from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
 from modeldiagrams.options.settings import CACHE, CALLS, Settings, add_repository, parse_settings
 
@@ -87,18 +87,12 @@ atexit.register(_services.close)
 
 
 class MarkdownHost(FenceHost):
-    """Serves documents of Python-Markdown, or one page of Zensical.
-
-    Attributes:
-        page: URL of the page relative to the site's root; None if unknown.
-        path: In Zensical, the page's file relative to the folder of all pages.
-    """
+    """Serves documents of Python-Markdown, or one page of Zensical."""
 
     def __init__(self, settings: Settings, *, folder: Path, site: Path | None = None, page: str | None = None) -> None:
         self._services = _services
         super().__init__(self._services.builder(folder, folder, settings), settings)
         self.page = page
-        self.path = ""
         self._site = self._services.site(site) if site else None
         self._document: object = self
         self._docs: Path | None = None
@@ -130,12 +124,6 @@ class MarkdownHost(FenceHost):
         # Zensical expects URLs relative to the page's source file, and rewrites them
         return f"{posixpath.relpath(FOLDER, posixpath.dirname(self.path or self.page or '') or '.')}/"
 
-    def graph_file(self, path: str) -> str:
-        """Resolve a path relative to the page, as in Markdown links, or with a leading ``/`` to the folder of pages."""
-        if not self.path:
-            return path
-        return posixpath.normpath(posixpath.join("/", posixpath.dirname(self.path), path)).lstrip("/")
-
     def class_link(self, names: Sequence[str], html: str) -> str:
         """Let Zensical's autorefs resolve the link: it knows all documented classes only after converting all pages."""
         if not self._has_autorefs:
@@ -148,13 +136,6 @@ class MarkdownHost(FenceHost):
         """Read the page's file, because Zensical passes only the text after the front matter."""
         file = self._docs / self.path if self._docs else None
         return file.read_text("utf-8-sig", errors="replace") if file and file.is_file() else None
-
-    def location(self, line: int | None) -> str:
-        """Describe a location, with the page if it is known."""
-        page = self.path or self.page
-        if not page:
-            return super().location(line)
-        return f"{page}:{line}: " if line else f"{page}: "
 
     def _configure_from_zensical(self, context: Any) -> None:
         root = Path(context.config["root_dir"])

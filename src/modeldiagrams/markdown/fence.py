@@ -17,33 +17,30 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 )
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import read_changes, read_history
-from modeldiagrams.hosting.host import draw, is_left_out
-from modeldiagrams.hosting.parts import number_diagram
-from modeldiagrams.html.difference import render_changes
+from modeldiagrams.hosting.diagram_parts import number_diagram
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.reports import is_left_out, report_error, report_problem
+from modeldiagrams.hosting.version_requests import read_changes, read_history
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.history import render_history
-from modeldiagrams.markdown.figure import render_figure
+from modeldiagrams.html.history_chart import render_history
+from modeldiagrams.markdown.fence_figure import render_figure
 from modeldiagrams.markdown.find_fences import (
     CHANGES_FENCE,
     DIFF_FENCE,
     FENCE,
     HISTORY_FENCE,
-    SOURCE_FENCE,
     find_fences,
     find_unread_headers,
     read_bare_body,
 )
-from modeldiagrams.markdown.listing import fill_listings, render_placeholder
-from modeldiagrams.markdown.parts import link_parts
-from modeldiagrams.markdown.reporting import report
-from modeldiagrams.markdown.tour import TourBlocks, Tours
+from modeldiagrams.markdown.part_links import link_parts
+from modeldiagrams.markdown.tour_blocks import TourBlocks, Tours
 from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
     from markdown import Markdown
 
-    from modeldiagrams.markdown.host import FenceHost
+    from modeldiagrams.markdown.fence_host import FenceHost
 
 __all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "ModelDiagramsExtension"]
 
@@ -93,7 +90,7 @@ class ModelDiagramsExtension(Extension):
 
 
 class _DocumentPostprocessor(Postprocessor):
-    """Fills in listings and links, and tells the host that a document is converted."""
+    """Resolves links to nodes, and tells the host that a document is converted."""
 
     def __init__(self, md: Markdown, host: FenceHost, tours: Tours) -> None:
         super().__init__(md)
@@ -103,7 +100,7 @@ class _DocumentPostprocessor(Postprocessor):
     def run(self, text: str) -> str:
         self.tours.end(text)
         if not self.host.is_in_piece:  # a piece may refer to diagrams of the page around it
-            text = link_parts(fill_listings(text, self.host), self.host)
+            text = link_parts(text, self.host)
         self.host.end_document()
         return text
 
@@ -131,7 +128,6 @@ class _FencePreprocessor(Preprocessor):
             if not any(fence["name"] == FENCE for fence in known):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
-                runner.extension.extend_super_fences(SOURCE_FENCE, self.list_source, _accept, None)
                 for fence in (CHANGES_FENCE, HISTORY_FENCE):
                     runner.extension.extend_super_fences(fence, self.list_versions, _accept, None)
         else:
@@ -167,7 +163,7 @@ class _FencePreprocessor(Preprocessor):
             diagram = draw(self.host, values, src, requested=requested, compares=compares)
             diagram = number_diagram(diagram, self.host.on_page)
             self.host.note_attempt(diagram)
-            report(self.host, diagram, line, location, requested=requested)
+            report_problem(self.host, diagram, line, source=location, requested=requested)
             if is_left_out(diagram, requested=requested):
                 return ""
             self.host.note_shown(diagram)
@@ -184,17 +180,10 @@ class _FencePreprocessor(Preprocessor):
         try:
             if language == HISTORY_FENCE:
                 return render_history(read_history(self.host, src))
-            return render_changes(read_changes(self.host, src))
+            return self.host.show_changes(read_changes(self.host, src))
         except ModelDiagramsError as error:
-            if self.host.settings.on_error == "raise":
-                self.host.fail(str(error), line)
-            if self.host.settings.on_error == "warn":
-                self.host.warn(str(error), line)
+            report_error(self.host, error, line)
             return f"<p>{html_text(str(error))}</p>"
-
-    def list_source(self, *, src: str, **_: Any) -> str:
-        """Render a placeholder for the code of a node, whose diagram may come later; called by superfences."""
-        return render_placeholder(src.strip(), self._line(src))
 
     def _line(self, body: str) -> int | None:
         """Return the line of the first fence with this body that isn't drawn yet."""

@@ -13,7 +13,6 @@ __all__ = [
     "DIFF_FENCE",
     "FENCE",
     "HISTORY_FENCE",
-    "SOURCE_FENCE",
     "find_blocks",
     "find_fences",
     "find_unread_headers",
@@ -24,10 +23,9 @@ FENCE = "model-graph"
 DIFF_FENCE = "model-diff"
 CHANGES_FENCE = "model-changes"
 HISTORY_FENCE = "model-history"
-SOURCE_FENCE = "model-source"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
-_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{SOURCE_FENCE}"
+_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}"
 _HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
 
 _READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)|\{.*\})\s*""")
@@ -35,49 +33,40 @@ _READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)
 
 
 def find_fences(lines: list[str]) -> list[tuple[int, str]]:
-    """Return line number (from 1) and bare body of every fence that is not inside another fence."""
-    found = []
-    fence: str | None = None
-    start, is_ours = 0, False
-    for number, line in enumerate(lines, 1):
-        if fence is None:
-            opening = _OPENING.match(line)
-            if opening:
-                fence, start, is_ours = opening["fence"], number, bool(_HEADER.match(opening["header"]))
-        elif line.strip("> \t") == fence:
-            if is_ours:
-                found.append((start, read_bare_body("\n".join(lines[start : number - 1]))))
-            fence = None
-    return found
+    """Return line number (from 1) and bare body of every fence of ours that is closed and not inside another fence."""
+    return [
+        (number, read_bare_body("\n".join(body)))
+        for number, header, body in _scan(lines)
+        if header is not None and body is not None and _HEADER.match(header)
+    ]
 
 
 def find_unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield line number (from 1) and header of our fences that superfences leaves as text."""
-    fence: str | None = None
-    for number, line in enumerate(lines, 1):
-        if fence is not None:
-            fence = None if line.strip("> \t") == fence else fence
-        elif opening := _OPENING.match(line):
-            fence, header = opening["fence"], opening["header"]
-            if _HEADER.match(header) and not _READ.fullmatch(header):
-                yield number, header.strip()
+    for number, header, _ in _scan(lines):
+        if header is not None and _HEADER.match(header) and not _READ.fullmatch(header):
+            yield number, header.strip()
 
 
 def find_blocks(lines: list[str], name: str) -> list[int]:
     """Return the line numbers (from 1) of all `pymdownx.blocks` of a name, ``/// model-tour | mypkg.Model``."""
     head = re.compile(rf"[\s>]*/{{3,}}\s*{name}(?![\w-])")
-    return [number for number, line in _skip_fences(lines) if head.match(line)]
+    return [number for number, header, _ in _scan(lines) if header is None and head.match(lines[number - 1])]
 
 
-def _skip_fences(lines: list[str]) -> Iterator[tuple[int, str]]:
-    fence: str | None = None
-    for number, line in enumerate(lines, 1):
-        if fence is not None:
-            fence = None if line.strip("> \t") == fence else fence
-        elif opening := _OPENING.match(line):
-            fence = opening["fence"]
-        else:
-            yield number, line
+def _scan(lines: list[str]) -> Iterator[tuple[int, str | None, list[str] | None]]:
+    """Yield number, header and body of every fence, and the number of every line outside; an open fence has no body."""
+    number = 0
+    while number < len(lines):
+        number += 1
+        opening = _OPENING.match(lines[number - 1])
+        if opening is None:
+            yield number, None, None
+            continue
+        ends = (i for i in range(number, len(lines)) if lines[i].strip("> \t") == opening["fence"])
+        end = next(ends, None)
+        yield number, opening["header"], None if end is None else lines[number:end]
+        number = len(lines) if end is None else end + 1
 
 
 def read_bare_body(body: str) -> str:

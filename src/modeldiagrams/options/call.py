@@ -73,7 +73,8 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             description="Example inputs. A flat list of integers is the shape of one tensor, `[1, 3, 224, 224]`;"
             " a list of lists or maps is positional, `[[1, 16, 64], [1, 16]]`; a map is by name, `{x: [1, 4]}`, or by"
             " position and name, `{0: [1, 4], mask: [4]}`. An entry is a shape, `{shape: [1, 16], dtype: int64, high:"
-            " 30522}`, or `{value: 3}` for a plain value."
+            " 30522}`, `{value: 3}` for a plain value, or a list of entries for a list of tensors,"
+            " `{images: [[3, 64, 64], [3, 32, 32]]}`."
         ),
     ] = None
     inputs_from: Annotated[
@@ -88,6 +89,13 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             " A name is a regular expression for a whole name in lower case. These names come before the built-in ones."
             " A site sets them for all its diagrams with `defaults`.",
             extra={READ: read_vocabulary},
+        ),
+    ] = None
+    part: Annotated[
+        str | None,
+        Meta(
+            description="Dotted path of a module to draw as the model, `encoder.layers.0`. It gets the arguments of its"
+            " first call in a pass of the whole model, which computes real values up to there.",
         ),
     ] = None
     mode: Annotated[

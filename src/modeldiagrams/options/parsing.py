@@ -12,7 +12,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
 from modeldiagrams.options.options import GROUPS, Options, View
 from modeldiagrams.options.reading import read_yaml
-from modeldiagrams.options.suggestions import explain_unknown, suggest
+from modeldiagrams.options.suggestions import explain_unknown, find_meant, suggest
 from modeldiagrams.options.wording import describe_type
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ def parse_view(values: Mapping[str, Any]) -> View:
     """
     for name in values:
         if name not in View.__struct_fields__:
-            raise OptionError(name, f"unknown here; a view has {', '.join(View.__struct_fields__)}")
+            meant = find_meant(name, View.__struct_fields__)
+            known = f"did you mean {meant!r}?" if meant else f"a view has {', '.join(View.__struct_fields__)}"
+            raise OptionError(name, f"unknown here; {known}")
     return msgspec.convert({name: parse_option(name, value) for name, value in values.items()}, View)
 
 
@@ -126,15 +128,11 @@ def parse_option(name: str, value: Any) -> Any:
     if declared is None:
         raise OptionError(str(name), explain_unknown(str(name), _DECLARED))
     try:
-        plain = _to_plain(declared, value)
-        msgspec.convert(plain, declared.type)
-        # messages to the worker can't contain integers of more than 64 bits, lone surrogates and endless lists
-        msgspec.msgpack.encode(plain)
+        return _checked(declared, value)
     except msgspec.ValidationError as error:
         raise _reject(name, declared, value, f"expected {describe_type(declared.type)}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
         raise _reject(name, declared, value, str(error)) from error
-    return plain
 
 
 def check_defaults(defaults: object) -> None:
@@ -159,12 +157,18 @@ def _reject(name: str, declared: _Declaration, value: Any, reason: str) -> Optio
 
 def _is_valid(declared: _Declaration, text: str) -> bool:
     try:
-        plain = _to_plain(declared, text)
-        msgspec.convert(plain, declared.type)
-        msgspec.msgpack.encode(plain)
+        _checked(declared, text)
     except (msgspec.ValidationError, ModelDiagramsError, *_NOT_ENCODABLE):
         return False
     return True
+
+
+def _checked(declared: _Declaration, value: Any) -> Any:
+    plain = _to_plain(declared, value)
+    msgspec.convert(plain, declared.type)
+    # messages to the worker can't contain integers of more than 64 bits, lone surrogates and endless lists
+    msgspec.msgpack.encode(plain)
+    return plain
 
 
 def _to_plain(declared: _Declaration, value: Any) -> Any:

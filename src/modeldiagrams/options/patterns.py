@@ -31,8 +31,8 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         """Build the error, with the nearest name of modules and functions, and of `more`."""
         named = ", ".join(map(repr, self.patterns))
         if self.hidden:
-            ways = "the option `hide`, or a comment in the code, leaves it out"
-            return OptionError(self.option, f"the picture has no {named}: {ways}; show it, or name another part")
+            text = f"the picture has no {named}: the option `hide` leaves it out; show it, or name another part"
+            return OptionError(self.option, text)
         if self.option == "expand" and self.patterns == ("all",):
             return OptionError(self.option, "no module matches 'all'; did you mean '*', which matches all?")
         near = nearest(self.patterns[0], [*graph.call_names, *more])

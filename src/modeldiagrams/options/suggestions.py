@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-__all__ = ["COMMAND_LINE", "SITE", "explain_unknown", "suggest"]
+__all__ = ["COMMAND_LINE", "SITE", "explain_unknown", "find_meant", "suggest"]
 
 _LIKE = 0.75
 """The similarity of a misspelt name: enough for ``deph`` and ``depth``, not for ``title`` and ``table``."""
@@ -72,9 +72,15 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
         return "belongs to the command line, and diagrams in documentation have no such option"
     if plain in SITE:
         return f"belongs to the whole site: write `modeldiagrams_{plain}` in conf.py, or `{plain}` in mkdocs.yml"
-    meant = [option for option, words in _OTHER_WORDS.items() if plain in words]
-    near = meant or difflib.get_close_matches(name, known, n=1, cutoff=_LIKE)
-    return f"unknown; did you mean {near[0]!r}?" if near else f"unknown; known options: {', '.join(known)}"
+    meant = find_meant(name, known)
+    return f"unknown; did you mean {meant!r}?" if meant else f"unknown; known options: {', '.join(known)}"
+
+
+def find_meant(name: str, known: Collection[str]) -> str | None:
+    """Return the option that was meant by an unknown name, if one is likely."""
+    plain = name.lower().replace("-", "_")
+    meant = [option for option, words in _OTHER_WORDS.items() if plain in words and option in known]
+    return next(iter(meant or difflib.get_close_matches(name, known, n=1, cutoff=_LIKE)), None)
 
 
 def suggest(name: str, value: Any, is_valid: Callable[[str], bool]) -> str:

@@ -97,7 +97,7 @@ def recorded_graph(call: Call, file: Path) -> Path | None:
         call: As `with_recorded` returns it.
         file: The file of recorded calls.
     """
-    chosen = (call.args, call.kwargs, call.config, call.inputs, call.inputs_from, call.mode)
+    chosen = (call.args, call.kwargs, call.config, call.inputs, call.inputs_from, call.mode, call.part)
     if any(value is not None for value in chosen) or call.training or call.measure_time:
         return None
     name = call.model.replace(":", ".")

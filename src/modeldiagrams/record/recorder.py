@@ -18,7 +18,7 @@ from torch import nn
 from modeldiagrams.options.call import RecordedCall
 from modeldiagrams.record.documented import wanted_classes
 from modeldiagrams.record.run import Part, SeenCall
-from modeldiagrams.record.writing import NotWritableError, class_path, note_arguments, write_call
+from modeldiagrams.record.writing import NotWritableError, dotted_path, note_arguments, write_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +107,7 @@ class Recorder:
         for class_, watched in self._watched.items():
             with contextlib.suppress(NotWritableError):  # a class of a test, or inside of a function
                 if watched and watched.best:
-                    seen[class_path(class_)] = watched.best
+                    seen[dotted_path(class_)] = watched.best
         return Part(sorted(ran), seen, root)
 
     def _constructor(self) -> Callable[..., Any]:

@@ -179,11 +179,12 @@ def end_run(settings: RunSettings) -> list[str]:
 
 
 def _calls_before(file: Path) -> tuple[Mapping[str, RecordedCall], list[str]]:
-    """What the file says, and a line if it can't be read: then it is written anew."""
+    """What the file says. One that can't be read gets another name, because this run may have few of its calls."""
     try:
         return read_calls(file), []
     except ModelDiagramsError as error:
-        return {}, [f"{file.name} could not be read and is written anew ({error})"]
+        kept = file.replace(file.with_name(f"{file.name}.unreadable"))
+        return {}, [f"{error}. It is {kept.name} now, and {file.name} has the calls of this run only"]
 
 
 def merge(

@@ -25,7 +25,7 @@ from modeldiagrams.options.call import RecordedCall
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["NotWritableError", "class_path", "note_arguments", "write_call"]
+__all__ = ["NotWritableError", "dotted_path", "note_arguments", "write_call"]
 
 _Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 _NOTED = "_modeldiagrams_arguments"
@@ -99,15 +99,6 @@ def write_call(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any],
     )
 
 
-def class_path(class_: type) -> str:
-    """The shortest path of a class through the packages around it.
-
-    Raises:
-        NotWritableError: if documentation can't import it.
-    """
-    return _path(class_)
-
-
 def _entries(function: Callable[..., Any], given: _Arguments, write: Callable[[Any], Any], noun: str) -> dict[Any, Any]:
     """What a function is called with, by name, or by position where not all have one; without defaults."""
     try:
@@ -148,7 +139,7 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  (one for each ki
     """An entry of the options `args` and `kwargs`."""
     match value:
         case enum.Enum():
-            return {"_target_": _path(type(value)), "_args_": [_value(value.value)]}
+            return {"_target_": dotted_path(type(value)), "_args_": [_value(value.value)]}
         case None | bool() | int() | float() | str() if type(value) in _PLAIN and len(str(value)) <= _MOST_TEXT:
             return value
         case Tensor():
@@ -162,7 +153,7 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  (one for each ki
         case functools.partial():
             return {**_target(value.func, (value.args, value.keywords)), "_partial_": True}
         case type() | types.FunctionType() | types.BuiltinFunctionType():
-            return {"_object_": _path(value)}
+            return {"_object_": dotted_path(value)}
     if (fields := _fields(value)) is not None:
         return _target(type(value), ((), fields))
     if isinstance(value, list | tuple | range):
@@ -173,7 +164,9 @@ def _value(value: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  (one for each ki
         plain = {key: _value(item) for key, item in value.items()}
         if len({str(key) for key in plain}) < len(plain):
             raise NotWritableError("a dict with keys that are equal as text")
-        return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
+        return (
+            plain if type(value) in {dict, OrderedDict} else {"_target_": dotted_path(type(value)), "_args_": [plain]}
+        )
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # a number of NumPy
         return value.item()
     raise NotWritableError(f"an object of the class {get_full_name(type(value))}")
@@ -183,7 +176,7 @@ def _target(maker: Callable[..., Any], arguments: _Arguments) -> dict[Any, Any]:
     entries = _entries(maker, arguments, _value, "argument")
     args = [entry for key, entry in entries.items() if isinstance(key, int)]
     kwargs = {key: entry for key, entry in entries.items() if not isinstance(key, int)}
-    return {"_target_": _path(maker), **({"_args_": args} if args else {}), **kwargs}
+    return {"_target_": dotted_path(maker), **({"_args_": args} if args else {}), **kwargs}
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
@@ -220,7 +213,7 @@ def _input(value: Any) -> Any:
     if isinstance(value, Tensor):
         return _tensor_like(value)
     if (fields := _fields(value)) is not None:
-        return {"_target_": _path(type(value)), **{name: _input(one) for name, one in fields.items()}}
+        return {"_target_": dotted_path(type(value)), **{name: _input(one) for name, one in fields.items()}}
     if isinstance(value, list | tuple) and value:
         return [_input(item) for item in value]
     if (
@@ -254,8 +247,12 @@ def _tensor_like(value: Tensor) -> Any:
     return {**entry, "low": low if most - low <= 1 else min(low, 0), "high": most + 1}
 
 
-def _path(found: Any) -> str:
-    """The shortest dotted path, among the packages around it, that leads to this very class or function."""
+def dotted_path(found: Any) -> str:
+    """The shortest dotted path, among the packages around it, that leads to this very class or function.
+
+    Raises:
+        NotWritableError: if documentation can't import it.
+    """
     is_class = isinstance(found, type)
     module = find_module(found) if is_class else getattr(found, "__module__", None)
     name = get_qualified_name(found) if is_class else getattr(found, "__qualname__", type(found).__name__)

@@ -18,6 +18,7 @@ from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.js_runtime import call
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from modeldiagrams.ir.graph import Graph
@@ -155,8 +156,14 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[StepPicture, ...] = ()
 
 
-def render(
-    graph: Graph, view: View, *, standalone: bool = False, flat: Flat | None = None, beside: Beside | None = None
+def render(  # noqa: PLR0913  (kinds of pictures)
+    graph: Graph,
+    view: View,
+    *,
+    standalone: bool = False,
+    flat: Flat | None = None,
+    beside: Beside | None = None,
+    remarks: Sequence[str] = (),
 ) -> Picture:
     """Draw a graph.
 
@@ -166,6 +173,7 @@ def render(
         standalone: Whether the SVG contains its own style sheet, as needed for an SVG file for browsers.
         flat: The style for programs other than browsers: every shape has plain colours.
         beside: Content of the picture in addition to the graph.
+        remarks: Sentences under the picture, see `ir.remarks.list_limits`.
 
     Returns:
         The picture.
@@ -173,16 +181,18 @@ def render(
     Raises:
         RenderError: if the graph could not be drawn, or the viewer was not built.
     """
-    picture = render_json(serialize(graph), view, flat, beside=beside)
+    picture = render_json(serialize(graph), view, flat, beside=beside, remarks=remarks)
     return embed_style(picture, view, beside) if standalone else picture
 
 
-def render_json(
+def render_json(  # noqa: PLR0913  (the same)
     graph: bytes,
     view: View,
     flat: Flat | None = None,
     state: dict[str, Any] | None = None,
+    *,
     beside: Beside | None = None,
+    remarks: Sequence[str] = (),
 ) -> Picture:
     """Like `render`, from a graph's JSON text.
 
@@ -192,11 +202,12 @@ def render_json(
         flat: The style for programs other than browsers.
         state: A reader's state (`Picture.state`), instead of `view`.
         beside: An earlier graph to compare with, or an author's annotations.
+        remarks: As in `render`.
     """
     viewer = find_asset("static.js")
     if flat is not None:
         _load_fonts(viewer)
-    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, beside))
+    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, beside, remarks))
     try:
         return msgspec.json.decode(answer, type=decodable(Picture))
     except msgspec.DecodeError as error:
@@ -223,7 +234,9 @@ def build_difference(before: bytes, after: bytes) -> str:
     return call(find_asset("static.js"), "difference", before.decode(), after.decode())
 
 
-def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside: Beside | None) -> str:
+def _request(
+    view: View, flat: Flat | None, state: dict[str, Any] | None, beside: Beside | None, remarks: Sequence[str]
+) -> str:
     """Encode the request, with patterns as pairs, because JavaScript moves keys like ``0`` to the front of objects."""
     plain = msgspec.structs.asdict(view)
     if isinstance(view.direction, dict):
@@ -235,7 +248,7 @@ def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside
             more = {"overlay": msgspec.Raw(beside.overlay or b"null"), "steps": beside.steps}
         case None:
             more = {}
-    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, **more}).decode()
+    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, "remarks": remarks, **more}).decode()
 
 
 def _load_fonts(viewer: Path) -> None:

@@ -14,13 +14,14 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.render.draw import load_fonts
+from modeldiagrams.render.glyphs import find_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeldiagrams.render.draw import Picture
 
-__all__ = ["digest_flat", "require", "write_pdf", "write_png"]
+__all__ = ["digest_flat", "find_missing_text", "require", "write_pdf", "write_png"]
 
 _PT_PER_PX = 0.75
 _LONGEST_PDF = 14_400
@@ -73,11 +74,8 @@ def write_png(picture: Picture, scale: float = 2) -> bytes:
     zoom = min(scale, math.sqrt(_MOST_PIXELS / (picture.width * picture.height)))
     skip_fonts = not _has_foreign_text(picture.svg)
 
-    def pixels(svg: str, width: int) -> Any:
-        return resvg.svg_to_bytes(svg_string=svg, width=width)
-
     def drawn(svg: str) -> bytes:
-        svg = _set_pixels(svg, pixels)
+        svg = _set_pixels(svg, _PIXELS["png"])
         return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=skip_fonts))
 
     try:
@@ -104,15 +102,11 @@ def write_pdf(picture: Picture) -> bytes:
     scale = min(_PT_PER_PX, _LONGEST_PDF / max(picture.width, picture.height))
     page = _PAGE.format(width=picture.width * scale, height=picture.height * scale)
 
-    def pixels(svg: str, width: int) -> Any:
-        inputs = {"svg": svg, "width": f"{width}"}
-        return typst.compile(_THUMBNAIL.encode(), sys_inputs=inputs, format="png", ppi=72)
-
     def drawn(svg: str) -> bytes:
         return bytes(
             typst.compile(
                 page.encode(),
-                sys_inputs={"svg": _set_pixels(svg, pixels)},
+                sys_inputs={"svg": _set_pixels(svg, _PIXELS["pdf"])},
                 font_paths=[str(load_fonts()[0].parent)],
                 ignore_system_fonts=not _has_foreign_text(picture.svg),
                 # LaTeX warns of newer files
@@ -126,6 +120,28 @@ def write_pdf(picture: Picture) -> bytes:
         if plain := _drop_unreadable(picture, drawn, RuntimeError):
             return write_pdf(plain)
         raise RenderError(f"the PDF file could not be made: {error}") from error
+
+
+def find_missing_text(picture: Picture, form: str) -> str:
+    """Return the characters of a picture that no font has, for a file of this format; none if its reader has the fonts.
+
+    Raises:
+        RenderError: if the library for the format is not installed.
+    """
+    return find_missing(picture.svg, _PIXELS[form]) if form in _PIXELS else ""
+
+
+def _draw_with_resvg(svg: str, width: int) -> bytes:
+    return bytes(require("resvg_py", "png", "PNG files").svg_to_bytes(svg_string=svg, width=width))
+
+
+def _draw_with_typst(svg: str, width: int) -> bytes:
+    typst, inputs = require("typst", "pdf", "PDF files"), {"svg": svg, "width": f"{width}"}
+    return bytes(typst.compile(_THUMBNAIL.encode(), sys_inputs=inputs, format="png", ppi=72))
+
+
+_PIXELS = {"png": _draw_with_resvg, "pdf": _draw_with_typst}
+"""For each format, converts an SVG to a PNG file of a width, with the machine's fonts."""
 
 
 def _drop_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure: type[Exception]) -> Picture | None:

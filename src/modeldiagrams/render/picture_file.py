@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.render.draw import Beside, Flat, Picture, Theme, render_json
-from modeldiagrams.render.flat import write_pdf, write_png
+from modeldiagrams.render.flat import find_missing_text, write_pdf, write_png
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,8 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
     width: float
     """CSS pixels."""
+    missing: str = ""
+    """Characters that no font of the machine has."""
 
 
 def convert_image(svg: str, width: float, height: float, form: FileForm) -> PictureFile:
@@ -61,7 +63,8 @@ def render_file(
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
     picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), beside=beside)
-    return PictureFile(content=read_content(picture, form), width=picture.width)
+    content = read_content(picture, form)
+    return PictureFile(content=content, width=picture.width, missing=find_missing_text(picture, form))
 
 
 def read_content(picture: Picture, form: FileForm) -> bytes:

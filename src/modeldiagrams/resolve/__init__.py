@@ -20,6 +20,7 @@ from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
+from modeldiagrams.resolve.parts import find_call, find_part
 from modeldiagrams.resolve.recorded import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
@@ -79,10 +80,19 @@ def resolve(call: Call, device: str | None = None) -> Target:
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
     target = _as_written_or_recorded(call, device)
-    if not call.training:
-        return target
-    target.model.train()
-    return replace(target, trace=None)  # that was in eval mode
+    if call.training:
+        target.model.train()
+        target = replace(target, trace=None)  # that was in eval mode
+    return target if call.part is None else _take_part(target, call.part, call.model)
+
+
+def _take_part(target: Target, path: str, name: str) -> Target:
+    """Make a submodule the model."""
+    part = find_part(target.model, path, name)
+    if target.note is not None:
+        return replace(target, model=part)
+    args, kwargs = find_call(target.model, part, target.args, target.kwargs, f"{name}, up to {path},")
+    return replace(target, model=part, args=args, kwargs=kwargs, trace=None)
 
 
 def _as_written_or_recorded(call: Call, device: str | None) -> Target:
@@ -150,6 +160,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     mode: Mode = "auto",
     costs: bool = True,
     measure_time: bool = False,
+    part: str | None = None,
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
@@ -169,16 +180,23 @@ def trace(  # noqa: PLR0913  (as in the tracer)
             C++ extensions.
         measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
             also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
+        part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
 
     Returns:
         The graph of the pass.
 
     Raises:
         ModelDiagramsError: if the tracer fails where it can't show what it recorded.
-        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
-        TargetError: if example inputs that the model's class offers can't be made.
+        TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
+        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
+    if part is not None:
+        if not isinstance(model, nn.Module):
+            raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
+        given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
+        whole = given if args or kwargs else _infer_target(model)
+        return graph_of(_take_part(whole, part, type(model).__name__), mode, measure_time=measure_time)
     graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
     if graph.status.error is None or args or kwargs:
         return graph
@@ -196,13 +214,14 @@ def infer(model: Any, mode: Mode = "auto", *, measure_time: bool = False) -> Gra
     Returns:
         The graph, with the inputs among its assumptions; None for what is no module.
     """
-    if not isinstance(model, nn.Module):
-        return None
+    return graph_of(_infer_target(model), mode, measure_time=measure_time) if isinstance(model, nn.Module) else None
+
+
+def _infer_target(model: nn.Module) -> Target:
     kind = type(model)
     inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
-    target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
-    return graph_of(target, mode, measure_time=measure_time)
+    return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
 
 
 def graph_of(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Graph:

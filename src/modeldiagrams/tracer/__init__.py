@@ -1,8 +1,8 @@
 """The tracer: records one forward pass of a PyTorch model.
 
 Torch's own protocol (a function mode) reports its calls; a few methods, listed in `patches.patch_table`, are replaced
-during a trace. `run` is the pipeline, `recording.recorder` records, `graph.build_graph` builds the graph, and `restore`
-undoes what a trace changed.
+during a trace. `forward_pass` is the pipeline, `recording.op_recorder` records, `graph.build_graph` builds the graph,
+and `restore` undoes what a trace changed.
 
 Limits:
 
@@ -22,6 +22,6 @@ Limits:
 """
 
 from modeldiagrams.tracer.fake.attempts import Mode
-from modeldiagrams.tracer.run import Trace, trace, trace_run
+from modeldiagrams.tracer.forward_pass import Trace, trace, trace_run
 
 __all__ = ["Mode", "Trace", "trace", "trace_run"]

@@ -25,7 +25,7 @@ from modeldiagrams.worker.protocol import (
     Ready,
     Refused,
     Request,
-    Trace,
+    TraceRequest,
     receive,
     send,
 )
@@ -94,10 +94,9 @@ def _answer(answer: Callable[[Request, int], Answer], request: Request, log: int
         return Refused(problem=Problem(kind="render", message=str(error)))
     except BaseException as error:  # noqa: BLE001  (user code may raise anything)
         traceback.print_exc()
-        doing = request.doing if isinstance(request, Trace) else "the process"
+        doing = request.doing if isinstance(request, TraceRequest) else "the process"
         what = f"{type(error).__name__}: {error}".removesuffix(": ")
-        problem = Problem(kind="worker", message=f"{doing} failed with {what}")
-        return Refused(problem=problem, has_side_effects=True)
+        return Refused(problem=Problem(kind="worker", message=f"{doing} failed with {what}"))
 
 
 def _open_private_pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -139,7 +138,7 @@ def trace_models(prepare: Callable[[], None] | None = None) -> NoReturn:
     note_reads()
 
     def answer(request: Request, log: int) -> Answer:
-        if isinstance(request, Trace):
+        if isinstance(request, TraceRequest):
             from modeldiagrams.worker.tracing import trace  # noqa: PLC0415  (imports torch)
 
             return trace(request, log)

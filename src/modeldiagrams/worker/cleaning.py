@@ -83,7 +83,8 @@ class _Machine:
         """Remove secrets and the machine's folders from a graph's JSON text."""
         if not any(_clean_json(found) in graph for found in (*self._roots, *self._secrets)):
             return graph
-        return self._relative(_replace(graph.decode(), self._secrets, anywhere=True)).encode()
+        text = graph.decode(errors="surrogateescape")  # a model may have changed what its process answers
+        return self._relative(_replace(text, self._secrets, anywhere=True)).encode(errors="surrogateescape")
 
     def _relative(self, text: str) -> str:
         return _list_folders(tuple(self._roots)).sub(lambda found: self._name(found[1], found[2]), text)

@@ -1,7 +1,6 @@
 """Finds the user's files that a model depends on, whose change may change its diagram.
 
-A worker has loaded files of many models, and a package usually imports all of its models. So not the loaded modules
-decide, but the imports of the model's own code.
+A package usually imports all of its models. So not the loaded modules decide, but the imports of the model's own code.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from modeldiagrams.common.class_facts import find_module, list_bases
 from modeldiagrams.common.user_files import is_user_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
 __all__ = ["find_dependencies"]
@@ -55,6 +54,7 @@ def find_dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterab
     pending += [_find_loaded(path.replace(":", ".")) for path in named if path]
     seen: set[tuple[str, str | None]] = set()
     found = {file for file in ran if is_user_file(file)}
+    list_imports = functools.cache(_list_imports)  # a package is asked for many names
     while pending:
         item = pending.pop()
         if item in seen:
@@ -67,13 +67,15 @@ def find_dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterab
         found.update(files)
         module = sys.modules.get(name)
         if module is not None and _find_file(module):
-            pending += _follow(module, wanted)
+            pending += _follow(module, wanted, list_imports)
     return tuple(sorted(found))
 
 
-def _follow(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str | None]]:
+def _follow(
+    module: ModuleType, wanted: str | None, list_imports: Callable[..., list[_Import]]
+) -> Iterator[tuple[str, str | None]]:
     """Yield the imports of a module; for a package, those of the wanted name."""
-    imports = _list_imports(str(_find_file(module)), module.__name__, is_package=hasattr(module, "__path__"))
+    imports = list_imports(str(_find_file(module)), module.__name__, is_package=hasattr(module, "__path__"))
     binding = [item for item in imports if item.bound in {wanted, None}]
     if wanted and hasattr(module, "__path__") and binding:
         imports = binding
@@ -83,17 +85,8 @@ def _follow(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str |
 
 
 def _list_imports(file: str, name: str, *, is_package: bool) -> list[_Import]:
-    try:
-        status = Path(file).stat()
-    except OSError:
-        return []
-    return _read(file, (status.st_mtime_ns, status.st_size), name, is_package)
-
-
-@functools.lru_cache(maxsize=1024)
-def _read(file: str, _stamp: tuple[int, int], own_name: str, is_package: bool) -> list[_Import]:  # noqa: FBT001  (a key)
     """Return all import statements of a file, including those inside functions."""
-    package = own_name if is_package else own_name.rpartition(".")[0]
+    package = name if is_package else name.rpartition(".")[0]
     found: list[_Import] = []
     try:
         tree = ast.parse(Path(file).read_bytes())

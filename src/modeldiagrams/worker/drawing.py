@@ -11,10 +11,10 @@ from modeldiagrams.render.picture_file import convert_image, render_file
 from modeldiagrams.worker.process import SETUP_SECONDS, Process
 from modeldiagrams.worker.protocol import (
     Answer,
-    Compare,
-    Compared,
     Drawn,
     DrawnFile,
+    FindDifference,
+    FoundDifference,
     Refused,
     Render,
     RenderFile,
@@ -34,7 +34,7 @@ T = TypeVar("T")
 # unions are types to msgspec, not to mypy
 _DRAWN: Any = Drawn | Refused
 _DRAWN_FILE: Any = DrawnFile | Refused
-_COMPARED: Any = Compared | Refused
+_COMPARED: Any = FoundDifference | Refused
 
 
 def draw(request: Request, _log: int = 2) -> Answer:
@@ -46,8 +46,8 @@ def draw(request: Request, _log: int = 2) -> Answer:
             return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme, request.beside))
         case RenderImage():
             return DrawnFile(file=convert_image(request.svg, request.width, request.height, request.form))
-        case Compare():
-            return Compared(difference=build_difference(request.before, request.after))
+        case FindDifference():
+            return FoundDifference(difference=build_difference(request.before, request.after))
         case _:
             raise TypeError(f"expected a graph to draw, got {request!r}")
 
@@ -119,7 +119,7 @@ class Drawer:
             RenderError: if they can't be compared.
             WorkerError: if the process died or took too long.
         """
-        answer: Compared = self._ask(Compare(before=before, after=after), _COMPARED)
+        answer: FoundDifference = self._ask(FindDifference(before=before, after=after), _COMPARED)
         return answer.difference
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.options.options import get_package
 from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, make_problem
-from modeldiagrams.worker.protocol import Problem, Refused, Trace, Traced, receive, send
+from modeldiagrams.worker.protocol import Problem, Refused, Traced, TraceRequest, receive, send
 from modeldiagrams.worker.template import ask_for_fork
 from modeldiagrams.worker.worker import BaseWorker
 
@@ -41,7 +41,7 @@ class Forks(BaseWorker):
         self._imported: dict[str, tuple[str, ...]] = {}
         """Library modules that the import of each package loads."""
 
-    def run(self, request: Trace) -> Traced | Refused:
+    def run(self, request: TraceRequest) -> Traced | Refused:
         """Run a model in a new fork."""
         package = get_package(request.call.model)
         try:
@@ -89,7 +89,7 @@ class Forks(BaseWorker):
         return self._control
 
 
-def _converse(conversation: socket.socket, request: Trace) -> Traced | Refused:
+def _converse(conversation: socket.socket, request: TraceRequest) -> Traced | Refused:
     # the guard applies the model's limits; this limit is for the guard
     conversation.settimeout(START_SECONDS + 2 * SETUP_SECONDS + request.limits.seconds)
     try:

@@ -17,7 +17,18 @@ from modeldiagrams.common.version import read_version
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.worker.child import Forked, spawned
 from modeldiagrams.worker.crash import read_crash
-from modeldiagrams.worker.protocol import Hello, Prepare, Problem, Ready, Refused, Request, Trace, Traced, receive, send
+from modeldiagrams.worker.protocol import (
+    Hello,
+    Prepare,
+    Problem,
+    Ready,
+    Refused,
+    Request,
+    Traced,
+    TraceRequest,
+    receive,
+    send,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -120,12 +131,12 @@ class Process:
                 return receive(self._pipes()[1], kind)
         except msgspec.DecodeError as error:
             self.kill()
-            raise WorkerError("left the tracing process unable to answer") from error
+            raise WorkerError(f"left the tracing process unable to answer: {error}") from error
         except (EOFError, OSError) as error:
             self.kill()
             raise self._exit_error(request, seconds) from error
 
-    def trace(self, request: Trace) -> Traced | Refused:
+    def trace(self, request: TraceRequest) -> Traced | Refused:
         """Run a model; every answer, even the end of the process, has the model's output."""
         doing = "importing PyTorch"
         try:
@@ -243,8 +254,8 @@ class Process:
         crash = read_crash(self.printed(), self._libraries, self._path)
         status = self._child.returncode or 0
         if self._is_late or crash.is_timeout:
-            limit = f"{request.limits.seconds:g} s" if isinstance(request, Trace) else f"{seconds:g} s"
-            hint = " (option `timeout`)" if isinstance(request, Trace) else ""
+            limit = f"{request.limits.seconds:g} s" if isinstance(request, TraceRequest) else f"{seconds:g} s"
+            hint = " (option `timeout`)" if isinstance(request, TraceRequest) else ""
             end = f"took longer than {limit} and was stopped{hint}"
         elif status < 0:
             end = f"ended the tracing process by signal {_name_signal(-status)}"

@@ -1,7 +1,7 @@
 """The messages between the documentation process and its worker.
 
-A message is its length, eight bytes, and its content in MessagePack. (JSON would turn the integer keys that example
-inputs may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
+A message is a mark, its length, and its content in MessagePack. (JSON would turn the integer keys that example inputs
+may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
 """
 
 from io import BufferedIOBase
@@ -18,13 +18,12 @@ from modeldiagrams.render.picture_file import FileForm, PictureFile
 __all__ = [
     "NO_TORCH",
     "Answer",
-    "Compare",
-    "Compared",
     "Drawn",
     "DrawnFile",
+    "FindDifference",
+    "FoundDifference",
     "Hello",
     "Kind",
-    "Mode",
     "Prepare",
     "Problem",
     "Ready",
@@ -33,7 +32,7 @@ __all__ = [
     "RenderFile",
     "RenderImage",
     "Request",
-    "Trace",
+    "TraceRequest",
     "Traced",
     "receive",
     "send",
@@ -44,16 +43,16 @@ NO_TORCH = (
     " (option `python`), or commit the graphs (`modeldiagrams snapshot`)"
 )
 
+_MARK = b"\x93message"
+"""Tells a message from what an interpreter prints when it starts, or a model writes to files that it did not open."""
 _LENGTH = 8
-_LONGEST = 2**36
-"""Bytes. Text in place of a message, from an interpreter that prints when it starts, reads as a far larger length."""
+"""The number of bytes for the length."""
 
 T = TypeVar("T")
 
 Kind: TypeAlias = Literal[
-    "model", "inputs", "forward", "graph-file", "snapshot", "option", "comment", "worker", "render", "difference"
+    "model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render", "difference"
 ]
-Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,12 +85,11 @@ class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Folders to import from, before the process's own ``sys.path``."""
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class TraceRequest(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make the model and run it once."""
 
     call: Call
     limits: Limits
-    mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
 
@@ -129,7 +127,7 @@ class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     form: FileForm
 
 
-class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FindDifference(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Find what changed between two graphs."""
 
     before: bytes
@@ -149,12 +147,8 @@ class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
     """The end of what the model printed."""
     imported: tuple[str, ...] = ()
     """Library modules that the import of the model's package loaded, if it took long and did nothing else."""
-    loaded: tuple[str, ...] = ()
-    """Absolute paths of all user files that the process has loaded so far, for any model."""
     may_differ: bool = False
     """Whether another try may end differently with equal sources, after a limit, a signal, a file or a connection."""
-    has_side_effects: bool = False
-    """Whether the model changed its process for later models."""
 
 
 class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
@@ -185,7 +179,7 @@ class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     file: PictureFile
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class FoundDifference(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What changed, as JSON text."""
 
     difference: str
@@ -197,8 +191,8 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | Trace | Render | RenderFile | RenderImage | Compare
-Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Compared | Refused
+Request: TypeAlias = Prepare | TraceRequest | Render | RenderFile | RenderImage | FindDifference
+Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | FoundDifference | Refused
 
 
 def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:
@@ -207,7 +201,7 @@ def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) ->
         content = msgspec.msgpack.encode(message)
     except UnicodeEncodeError:  # names, paths and messages are the model's
         content = msgspec.msgpack.encode(escape_surrogates(msgspec.to_builtins(message, builtin_types=[bytes])))
-    file.write(len(content).to_bytes(_LENGTH) + content)
+    file.write(_MARK + len(content).to_bytes(_LENGTH) + content)
     file.flush()
 
 
@@ -218,11 +212,14 @@ def receive(file: IO[bytes] | BufferedIOBase, kind: type[T]) -> T:
         EOFError: if the other side is gone.
         msgspec.DecodeError: if it is not a message.
     """
-    head = file.read(_LENGTH)
-    length = int.from_bytes(head) if len(head) == _LENGTH else 0
-    if length > _LONGEST:
-        raise msgspec.DecodeError(f"expected a message, got {head!r}")
+    head = file.read(len(_MARK) + _LENGTH)
+    if not _MARK.startswith(head[: len(_MARK)]):
+        raise msgspec.DecodeError(f"expected a message, got {head!r}, which something else wrote")
+    length = int.from_bytes(head.removeprefix(_MARK))
     content = file.read(length)
-    if not content:
+    if not content or len(content) < length:
         raise EOFError
-    return msgspec.msgpack.decode(content, type=decodable(kind))
+    try:
+        return msgspec.msgpack.decode(content, type=decodable(kind))
+    except (UnicodeError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from error

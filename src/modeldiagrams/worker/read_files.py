@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.common.user_files import is_user_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import FrameType
 
 __all__ = ["list_read_files", "note_reads"]
@@ -23,8 +22,8 @@ _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
 _LARGEST = 100_000_000
 """The maximum size in bytes, because the content of each file is hashed in every build."""
 
-_read: dict[tuple[str, frozenset[str]], None] = {}
-"""A file, and the files of the code that was running when it was opened."""
+_read: set[str] = set()
+"""Files that were opened while user code was running."""
 
 
 def note_reads() -> None:
@@ -32,18 +31,14 @@ def note_reads() -> None:
     sys.addaudithook(_note)
 
 
-def list_read_files(sources: Iterable[str], before: int) -> tuple[str, ...]:
-    """Return the sorted absolute paths of files up to 100 MB that code has read.
+def list_read_files(before: int) -> tuple[str, ...]:
+    """Return the sorted absolute paths of files up to 100 MB that user code has read.
 
     Args:
-        sources: Absolute paths of the code's files. If other user code was running too when a file was opened, it
-            belongs to another model in this process.
         before: When the code began to run, in nanoseconds of the system's clock. Files that it has written itself
             don't count.
     """
-    own = {*sources}
-    found = {file for file, running in _read if running <= own} - own
-    return tuple(sorted(file for file in found if _is_decisive(file, before)))
+    return tuple(sorted(file for file in _read if _is_decisive(file, before)))
 
 
 def _is_decisive(file: str, before: int) -> bool:
@@ -61,14 +56,12 @@ def _note(event: str, args: tuple[Any, ...]) -> None:
         file = os.path.abspath(os.fsdecode(args[0]))  # noqa: PTH100  (faster, and links stay)
         if file.endswith(_CODE) or file.startswith(_OF_THE_SYSTEM) or not is_user_file(file):
             return
-        if not args[2] & (os.O_WRONLY | os.O_RDWR) and (running := _is_running(sys._getframe(1))):  # noqa: SLF001
-            _read[file, running] = None
+        if not args[2] & (os.O_WRONLY | os.O_RDWR) and _is_user_code(sys._getframe(1)):  # noqa: SLF001
+            _read.add(file)
 
 
-def _is_running(frame: FrameType | None) -> frozenset[str]:
-    """Return the files of the user code that is running."""
-    files = set[str]()
-    while frame is not None:
-        files.add(frame.f_code.co_filename)
+def _is_user_code(frame: FrameType | None) -> bool:
+    """Whether user code is running."""
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
-    return frozenset(file for file in files if is_user_file(file))
+    return frame is not None

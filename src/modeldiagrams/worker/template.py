@@ -29,7 +29,7 @@ from modeldiagrams.common.version import read_version
 from modeldiagrams.worker.answering import get_ready, trace_models
 from modeldiagrams.worker.child import adopt_orphans, end_descendants
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Hello, Trace, receive, send
+from modeldiagrams.worker.protocol import Hello, TraceRequest, receive, send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
         modules: Library modules that the fork needs; if there are too many, it imports them itself.
 
     Returns:
-        A connection to the guard, for one `Trace` and one answer.
+        A connection to the guard, for one `TraceRequest` and one answer.
 
     Raises:
         OSError: if the template has ended.
@@ -163,7 +163,7 @@ def _keep_only(connection: socket.socket) -> None:
 def _guard(conversation: socket.socket) -> NoReturn:
     """Let a fork trace a model, and answer for it."""
     with conversation.makefile("rwb") as file:
-        request = receive(file, Trace)
+        request = receive(file, TraceRequest)
         process = Process.fork(trace_models)
         threading.Thread(target=_end_with, args=[conversation, process], daemon=True).start()
         answer = process.trace(request)

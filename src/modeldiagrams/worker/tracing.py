@@ -1,4 +1,4 @@
-"""Answers `Trace` requests: imports the package, makes the model and records a pass. Imports torch, runs user code."""
+"""Answers requests for traces: imports the package, makes and runs the model. Imports torch, and runs user code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import find_dependencies
 from modeldiagrams.worker.limits import explain_memory, limit_process
 from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
-from modeldiagrams.worker.process_state import State, has_changed, process_state
-from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
+from modeldiagrams.worker.process_state import has_changed, process_state
+from modeldiagrams.worker.protocol import Kind, Problem, Refused, Traced, TraceRequest
 from modeldiagrams.worker.read_files import list_read_files
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _THREADS = 2
 
 
 def warm_up() -> None:
-    """Trace a small model to load everything that torch imports at its first trace.
+    """TraceRequest a small model to load everything that torch imports at its first trace.
 
     It is on the meta device, because a real op would start threads, which forks of this process would lack.
     """
@@ -56,7 +56,7 @@ def warm_up() -> None:
     list_libraries([nn.Linear], [], find_dependencies([nn.Linear], [], loaded_files()))
 
 
-def trace(request: Trace, log: int) -> Traced | Refused:
+def trace(request: TraceRequest, log: int) -> Traced | Refused:
     """Record one pass of a model.
 
     Args:
@@ -70,48 +70,38 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     if not request.call.measure_time:  # a graph must not depend on the processor, but times do
         os.environ |= _SAME_NUMBERS
         torch.set_num_threads(_THREADS)
-    before = process_state()
     imported: tuple[str, ...] = ()
     try:
         with limit_process(request.limits.seconds, request.limits.gigabytes, log):
-            imported = _list_imported(request.call.model, before)
+            imported = _list_imported(request.call.model)
             answer: Traced | Refused = _trace(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         problem = _make_problem(error, request)
         may_differ = is_external(error) or is_out_of_memory(problem.message)
         answer = Refused(problem=problem, sources=sources, may_differ=may_differ)
-    read = list_read_files(answer.sources, start)
-    return msgspec.structs.replace(
-        answer,
-        sources=(*answer.sources, *read),
-        loaded=(*loaded_files(), *read),
-        imported=imported,
-        has_side_effects=has_changed(before, process_state()),
-    )
+    return msgspec.structs.replace(answer, sources=(*answer.sources, *list_read_files(start)), imported=imported)
 
 
-def _list_imported(model: str, before: State) -> tuple[str, ...]:
+def _list_imported(model: str) -> tuple[str, ...]:
     """Return the library modules that the import of a model's package loads, if it pays to load them in advance.
 
     Not if the import had other effects, because a library may read an environment variable that the package sets.
     """
-    known = set(sys.modules)
+    known, before = set(sys.modules), process_state()
     locate(model)
     files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name not in known}
     found = tuple(name for name, file in files.items() if isinstance(file, str) and is_library(file))
     return () if len(found) < _MANY_MODULES or has_changed(before, process_state()) else found
 
 
-def _trace(request: Trace) -> Traced:
+def _trace(request: TraceRequest) -> Traced:
     call = request.call
-    if call.mode is not None and request.mode == "auto":
-        request = msgspec.structs.replace(request, mode=call.mode)
     target = _on_device(resolve(call, request.limits.device), request)
     if target.note is not None and any(map(is_out_of_memory, target.tried)):
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
-        trace = record(target, request.mode, measure_time=bool(call.measure_time))
+        trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = _add_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
     classes = {type(module) for module in target.model.modules()}
@@ -128,7 +118,8 @@ def _trace(request: Trace) -> Traced:
         name=name,
         has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
-        may_differ=_may_differ(trace.graph.status.error),
+        # a variant that was tried before, and needs more memory, would do elsewhere
+        may_differ=_may_differ(trace.graph.status.error) or any(map(is_out_of_memory, target.tried)),
     )
 
 
@@ -139,10 +130,10 @@ def _may_differ(error: Failure | None) -> bool:
     return is_external or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
 
 
-def _on_device(target: Target, request: Trace) -> Target:
+def _on_device(target: Target, request: TraceRequest) -> Target:
     """Move the target to the requested device. In meta mode, the tracer moves the inputs, because it needs values."""
     name, device = request.call.model, request.limits.device
-    if request.mode == "meta":
+    if request.call.mode == "meta":
         move_to_device("meta", target.model, (), name)
     elif device:
         args, kwargs = move_to_device(device, target.model, (target.args, target.kwargs), name)
@@ -159,7 +150,7 @@ def _add_memory_hint(graph: Graph, limits: Limits) -> Graph:
     return msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
 
 
-def _make_problem(error: BaseException, request: Trace) -> Problem:
+def _make_problem(error: BaseException, request: TraceRequest) -> Problem:
     if type(error) is ModelDiagramsError:  # a fault of ours
         return Problem(kind="worker", message=str(error))
     known = error if isinstance(error, TargetError) else failure(request.doing, error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from modeldiagrams.common.user_files import is_library, list_src
 from modeldiagrams.worker.cleaning import clean_answer
-from modeldiagrams.worker.protocol import Mode, Refused, Trace, Traced
+from modeldiagrams.worker.protocol import Refused, Traced, TraceRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,26 +32,25 @@ class BaseWorker(ABC):
         self._python = python
         self._gpu = gpu
 
-    def trace(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Traced | Refused:
+    def trace(self, options: Options, paths: Sequence[Path] = ()) -> Traced | Refused:
         """Make a model and record one forward pass.
 
         Args:
             options: The model, its inputs, and its limits.
             paths: Folders to import from, before those of this process.
-            mode: As for `modeldiagrams.trace`.
 
         Returns:
             The graph, or a refusal; an error of the process is a problem of kind ``worker``.
         """
-        request = self.request(options, paths, mode)
+        request = self.request(options, paths)
         return clean_answer(self.run(request), request.path)
 
-    def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
+    def request(self, options: Options, paths: Sequence[Path] = ()) -> TraceRequest:
         """Build the request of `trace`."""
-        return Trace(call=options.call, limits=options.limits, mode=mode, path=self._import_path(paths))
+        return TraceRequest(call=options.call, limits=options.limits, path=self._import_path(paths))
 
     @abstractmethod
-    def run(self, request: Trace) -> Traced | Refused:
+    def run(self, request: TraceRequest) -> Traced | Refused:
         """Run a model."""
 
     @abstractmethod

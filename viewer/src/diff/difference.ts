@@ -35,7 +35,7 @@ interface End {
 
 export interface Difference {
   format: "modeldiagrams-diff";
-  version: "1.0";
+  version: "1.1";
   before: End;
   after: End;
   /** Whether nothing differs. */
@@ -87,7 +87,7 @@ function compared(before: GraphData, after: GraphData, isMirrored: boolean): Com
   const changes = listed(factsOf(matching, weights, isOne), found, weights.sameComputation);
   const difference: Difference = {
     format: "modeldiagrams-diff",
-    version: "1.0",
+    version: "1.1",
     before: end(before),
     after: end(after),
     same: changes.length === 0,

@@ -12,7 +12,8 @@ import {
   thumbSize,
 } from "../layout/coord/metrics.js";
 import type { Item } from "../view/frame.js";
-import type { Painter, StyleContext } from "./painter.js";
+import type { Painter } from "./painter.js";
+import type { StyleContext } from "./style.js";
 import { num, translation } from "./svg_text.js";
 
 /** A circular arrow. */

@@ -23,7 +23,8 @@ import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Glyph } from "../view/labels/op_families.js";
 import { drawNotes, drawSign, drawSigns, drawThumb } from "./badge.js";
-import type { Painter, StyleContext } from "./painter.js";
+import type { Painter } from "./painter.js";
+import type { StyleContext } from "./style.js";
 import { num, translation } from "./svg_text.js";
 
 const RADIUS = 6;

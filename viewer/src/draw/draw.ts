@@ -4,12 +4,15 @@ import { ceilTo, DETAIL_SIZE, GRID } from "../layout/coord/metrics.js";
 import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Box, Layout, Placed } from "../layout/layout.js";
 import { SWATCH, TEXT_START } from "../shared/legend_rows.js";
+import { readable } from "../shared/text.js";
 import type { Item } from "../view/frame.js";
 import { drawBox } from "./box.js";
 import { type Legend, type LegendKey, makeLegend } from "./legend.js";
-import { PAGE_PAINTER, type Painter, type Size, type StyleContext } from "./painter.js";
+import { PAGE_PAINTER, type Painter, type Size } from "./painter.js";
 import { drawPanel } from "./panel.js";
-import { num, together, translation } from "./svg_text.js";
+import { drawRemarks, makeRemarks } from "./remarks.js";
+import type { StyleContext } from "./style.js";
+import { escapeText, num, together, translation } from "./svg_text.js";
 import { drawLabel, drawWires } from "./wires.js";
 
 /** A drawn picture. */
@@ -28,6 +31,8 @@ export interface DrawOptions {
   page?: readonly [width: number, height: number] | null | undefined;
   /** Entries of the legend instead of the families. */
   legend?: readonly LegendKey[] | undefined;
+  /** Sentences under the picture. */
+  remarks?: readonly string[] | undefined;
 }
 
 /** The whole picture as an `<svg>` element. */
@@ -37,12 +42,25 @@ export function draw(layout: Layout): string {
 
 /** The picture with its legend, and the size at which it is shown. */
 export function picture(layout: Layout, options: DrawOptions = {}): Picture {
-  const { painter = PAGE_PAINTER, inside, page } = options;
-  if (layout.root.frame.items.length === 0) return framed(painter, SIZE_OF_NOTHING, page, drawNothing(painter));
+  const { painter = PAGE_PAINTER, inside } = options;
+  if (layout.root.frame.items.length === 0) {
+    return remarked(SIZE_OF_NOTHING, drawNothing(painter), options);
+  }
   const legend = makeLegend(layout, options.legend);
   const size = { width: Math.max(layout.width, legend.width), height: layout.height + legend.height };
   const drawn = inside === undefined ? drawInside(layout.root, painter) : inside(layout.root);
-  return framed(painter, size, page, drawn + drawLegend(legend, layout.height, painter));
+  return remarked(size, drawn + drawLegend(legend, layout.height, painter), options);
+}
+
+function remarked(
+  picture: Size,
+  content: string,
+  { painter = PAGE_PAINTER, page, remarks = [] }: DrawOptions,
+): Picture {
+  const below = makeRemarks(remarks, picture.width);
+  const size = { width: Math.max(picture.width, below.width), height: picture.height + below.height };
+  const said = remarks.length === 0 ? "" : `<desc>${escapeText(readable(remarks.join(" ")))}</desc>`;
+  return framed(painter, size, page, said + content + drawRemarks(below, picture.height, painter));
 }
 
 function framed(painter: Painter, size: Size, page: DrawOptions["page"], content: string): Picture {

@@ -1,16 +1,15 @@
 /** Painters turn the parts of a picture into SVG text. The one for pages writes classes, which a style sheet colours. */
 
 import { readable } from "../shared/text.js";
-import type { Family } from "../view/labels/op_families.js";
-import type { Role } from "./style.js";
+import {
+  detailAttributes,
+  PICTURE_ATTRIBUTES,
+  shapeAttributes,
+  textAttributes,
+  WIRES_ATTRIBUTES,
+} from "./attributes.js";
+import type { Role, StyleContext } from "./style.js";
 import { escapeText, num } from "./svg_text.js";
-
-/** The context of a shape or text, on which its style depends. */
-export interface StyleContext {
-  family: Family;
-  /** Classes of the surrounding group, without the `mg-`. */
-  classes: readonly string[];
-}
 
 /** Attributes for the widget, without the `data-`. */
 type Data = Readonly<Record<string, string>>;
@@ -66,25 +65,28 @@ export interface Painter {
   tooltip(text: string): string;
 }
 
-/** For pages, with a style sheet. */
+/** For pages: classes for the style sheet, and attributes for where it is missing. */
 export const PAGE_PAINTER: Painter = {
   picture: (size, shown, content) =>
-    `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${sizeAttributes(size, shown)}>${content}</svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${sizeAttributes(size, shown)} ${PICTURE_ATTRIBUTES}>${content}</svg>`,
 
   group({ classes, data = {}, expanded, transform, isLink = false }, content) {
     const tag = isLink ? "a" : "g";
     const open = expanded === undefined ? "" : ` aria-expanded="${expanded}"`;
     const place = transform === undefined ? "" : ` ${transform}`;
-    return `<${tag} ${classAttribute(classes)}${dataAttributes(data)}${open}${place}>${content}</${tag}>`;
+    const style = classes.includes("edges") ? WIRES_ATTRIBUTES : "";
+    return `<${tag} ${classAttribute(classes)}${dataAttributes(data)}${open}${place}${style}>${content}</${tag}>`;
   },
 
-  shape: ({ tag, roles, data = {}, geometry }) =>
-    `<${tag} ${classAttribute(roles)}${dataAttributes(data)} ${geometry}/>`,
+  shape: ({ tag, roles, context, data = {}, geometry }) =>
+    `<${tag} ${classAttribute(roles)}${dataAttributes(data)} ${geometry}${shapeAttributes(roles, context)}/>`,
 
-  text({ roles, data = {}, x, y, text, detail = "", detailData = {} }) {
-    const tspan = `<tspan class="mg-detail"${dataAttributes(detailData)}>${displayed(detail)}</tspan>`;
+  text({ roles, context, data = {}, x, y, text, detail = "", detailData = {} }) {
+    const style = detailAttributes(roles, context);
+    const tspan = `<tspan class="mg-detail"${dataAttributes(detailData)}${style}>${displayed(detail)}</tspan>`;
     const beside = detail === "" ? "" : ` ${tspan}`;
-    const attributes = `${classAttribute(roles)}${dataAttributes(data)} x="${num(x)}" y="${num(y)}"`;
+    const place = `x="${num(x)}" y="${num(y)}"${textAttributes(roles, context)}`;
+    const attributes = `${classAttribute(roles)}${dataAttributes(data)} ${place}`;
     return `<text ${attributes}>${displayed(text)}${beside}</text>`;
   },
 

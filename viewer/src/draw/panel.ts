@@ -13,7 +13,8 @@ import {
 import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import { drawSign, drawSigns, drawThumb } from "./badge.js";
-import type { Painter, StyleContext } from "./painter.js";
+import type { Painter } from "./painter.js";
+import type { StyleContext } from "./style.js";
 import { num, together, translation } from "./svg_text.js";
 
 const CORNER = 8;

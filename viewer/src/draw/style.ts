@@ -3,6 +3,7 @@
  * attributes. Paints are shares of a family's hue, the text colour or the error colour, so that pictures fit light and
  * dark pages.
  */
+import type { Family } from "../view/labels/op_families.js";
 import { BOX_TINT, DETAIL_TEXT } from "./palette.js";
 
 /** The role of a shape or text: its class on pages, without the `mg-`. */
@@ -32,6 +33,13 @@ export type Role =
   | "new-shape"
   | "before"
   | "times";
+
+/** The context of a shape or text, on which its style depends. */
+export interface StyleContext {
+  family: Family;
+  /** Classes of the surrounding group, without the `mg-`. */
+  classes: readonly string[];
+}
 
 /** A colour with a share of opacity, in percent. */
 interface Mix {

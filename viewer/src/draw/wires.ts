@@ -2,8 +2,8 @@
 import type { Box, Geometry, Label } from "../layout/coord/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
 import { junctions } from "./junctions.js";
-import { PAGE_PAINTER, type Painter, type StyleContext } from "./painter.js";
-import type { Role } from "./style.js";
+import { PAGE_PAINTER, type Painter } from "./painter.js";
+import type { Role, StyleContext } from "./style.js";
 import { num } from "./svg_text.js";
 
 const RADIUS = 6;

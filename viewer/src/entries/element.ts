@@ -1,16 +1,15 @@
 import { strings } from "../shared/strings.js";
 import { leaveFullscreen } from "../widget/controls/toolbar.js";
+import { atlas } from "../widget/features/atlas.js";
 import { changes } from "../widget/features/changes.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
 import { explore } from "../widget/features/explore.js";
+import { farBlocks } from "../widget/features/far_blocks.js";
 import { highlight } from "../widget/features/highlight.js";
 import { hint, rest } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
-import { levels } from "../widget/features/levels.js";
-import { map } from "../widget/features/map.js";
 import { code, link, menu, recording } from "../widget/features/menu.js";
-import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
@@ -48,12 +47,11 @@ const FEATURES: readonly Feature[] = [
   colours,
   explore,
   highlight,
-  levels,
+  farBlocks,
   code,
-  map,
+  atlas,
   tooltip,
   link,
-  minimap,
   hint,
   rest,
   viewport,

@@ -1,6 +1,6 @@
 /**
- * Entry of `prose.js`, for pages whose text refers to parts of a diagram: tours, references in sentences, code listings. A
- * page may contain it several times, and themes that exchange pages run it again: it starts only what hasn't started.
+ * Entry of `prose.js`, for pages whose text refers to parts of a diagram: tours, references in sentences. A page may
+ * contain it several times, and themes that exchange pages run it again: it starts only what hasn't started.
  */
 import { connectDocumented } from "../widget/prose/documented.js";
 import { connectReferences } from "../widget/prose/references.js";

@@ -39,6 +39,8 @@ interface RenderRequest {
   /** The author's annotations. */
   overlay?: Overlay | null;
   details?: boolean;
+  /** Sentences under the picture, for files. */
+  remarks?: readonly string[];
   /** Steps of a tour, each with its own picture; a flat picture is that of the first. */
   steps?: StepOptions[];
 }
@@ -115,7 +117,7 @@ function rendered(asked: Drawing, engine: Viz): Rendered {
     return renderedStep(asked.session, wanted, engine, request);
   };
   return {
-    ...(flat && steps[0] ? shown(steps[0]) : picture(laidOut, optionsOf(request))),
+    ...(flat && steps[0] ? shown(steps[0]) : picture(laidOut, { ...optionsOf(request), remarks: request.remarks })),
     state,
     rolled: rolledIn(laidOut.root.frame),
     bundled: bundledIn(shownIndex(graph, state)),

@@ -2,16 +2,9 @@
  * A painter for SVG programs other than browsers: no style sheet, classes or variables, but plain colours on every shape,
  * and text as outlines or in named fonts.
  */
-import {
-  type DrawnShape,
-  type Painter,
-  type Size,
-  type StyleContext,
-  sizeAttributes,
-  type Text,
-} from "../draw/painter.js";
+import { type DrawnShape, type Painter, type Size, sizeAttributes, type Text } from "../draw/painter.js";
 import { AMOUNT, ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
-import { type Paint, type Style, styleOf } from "../draw/style.js";
+import { type Paint, type Style, type StyleContext, styleOf } from "../draw/style.js";
 import { escapeText, num } from "../draw/svg_text.js";
 import { readable } from "../shared/text.js";
 

@@ -43,7 +43,7 @@ export const words = withTranslations({
 
   // legend
   unseen: "not seen",
-  noValue: "no such value",
+  noValue: "not measured",
   isNotFinite: "not finite",
   worst: "A box has the colour of the worst of its values; the strips below it are its repeats.",
   twoRuns: "The upper strips are those of {0}, the lower ones of {1}.",
@@ -55,7 +55,7 @@ export const words = withTranslations({
   nothingRecorded: "Nothing was recorded of {0}.",
   tensorShown: "Tensor",
   heatLabel: "{0}: values over time as a heat map; the figures are in the table",
-  heatCaption: "values by step; darker: more of them",
+  heatCaption: "values by step; stronger colour: more of them",
   zeroRow: "0",
   figures: "Figures at step {0}",
   figuresOf: "Figures of {0} at step {1}",

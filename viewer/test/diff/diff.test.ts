@@ -1,5 +1,7 @@
 /** The parts of a comparison: pairs in order, what is beyond doubt, the mirrored report, names of any kind. */
 import { expect, it } from "vitest";
+import type { Change } from "../../src/diff/changes/facts.js";
+import { textOf } from "../../src/diff/changes/texts.js";
 import { differenceOf } from "../../src/diff/difference.js";
 import { align } from "../../src/diff/match/align.js";
 import { isNumbered, isSameValue, patternOf, stemOf } from "../../src/diff/vocabulary.js";
@@ -148,4 +150,11 @@ it("takes the factors of a product in another order for a detail", () => {
     true,
     [["other", "detail"]],
   ]);
+});
+
+it("says once where a renamed module is", () => {
+  const change = { id: "renamed", subject: "", before: "head", count: 1, parameters: 0 };
+  const text = (after: string, ...where: string[]) => textOf({ ...change, after, where } as unknown as Change);
+  expect(text("classifier", "classifier")).toBe("renamed: head → classifier");
+  expect(text("mlp", "layers.*.mlp")).toBe("renamed: head → mlp at layers.*.mlp");
 });

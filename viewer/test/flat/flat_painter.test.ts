@@ -1,7 +1,7 @@
 import regular from "@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf?inline";
 import semibold from "@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf?inline";
 import { describe, expect, it } from "vitest";
-import type { StyleContext } from "../../src/draw/painter.js";
+import type { StyleContext } from "../../src/draw/style.js";
 import { flatPainter, type Typeface, themeColours } from "../../src/flat/flat_painter.js";
 import { makeTypeface } from "../../src/flat/typeface.js";
 import { textWidth } from "../../src/layout/coord/text_metrics.js";

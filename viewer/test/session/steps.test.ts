@@ -116,7 +116,7 @@ it("shows the part of a large picture that is in focus", () => {
   expect([x, y]).toEqual([expect.any(Number), expect.any(Number)]);
   expect(box && box.y > y && box.y + box.height < y + height).toBe(true);
   // a frame tells that there is more
-  const frame = `<rect class="mg-cards" x="${x + 0.5}" y="${y + 0.5}" width="${width - 1}" height="${height - 1}"/></svg>`;
+  const frame = `<rect class="mg-cards" x="${x + 0.5}" y="${y + 0.5}" width="${width - 1}" height="${height - 1}"`;
   expect(drawn.svg).toContain(frame);
   expect(stepPicture(layout, { boxes, lit: [], focus: [] }).svg).not.toContain('<rect class="mg-cards" x="0.5"');
 });

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from modeldiagrams.api.live.feed import Feed
 from modeldiagrams.api.live.site import EVENTS, build_site
-from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.errors import OptionError
+from modeldiagrams.render.flat import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,9 +62,11 @@ class LiveServer:
             port: The port; 0 for any free port.
 
         Raises:
-            ModelDiagramsError: if the libraries are not installed, or the port is taken.
+            RenderError: if the libraries are not installed.
+            OptionError: if the port is taken.
         """
-        _check_libraries()
+        for library in ("starlette", "uvicorn"):
+            require(library, "watch", "pages that follow a training")
         self._token = secrets.token_urlsafe(24)
         self._files = build_site(graph, ", ".join(path.name for path in paths))
         self._feed = Feed(paths, graph)
@@ -97,16 +100,6 @@ class LiveServer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _check_libraries() -> None:
-    try:
-        import starlette  # noqa: F401, PLC0415  (optional)
-        import uvicorn  # noqa: F401, PLC0415
-    except ImportError as error:
-        raise ModelDiagramsError(
-            'following a training needs uvicorn and starlette: pip install "modeldiagrams[watch]"'
-        ) from error
 
 
 def _bind(port: int) -> socket.socket:

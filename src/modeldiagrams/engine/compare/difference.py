@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.engine.compare.found import LEVELS, Change, Checkpoints, Found, Level
+from modeldiagrams.engine.compare.found import LEVELS, VERSION, Change, Checkpoints, Found, Level
 from modeldiagrams.engine.compare.texts import as_markdown, as_text
-from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import build_difference
 
@@ -18,10 +19,22 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["LEVELS", "Change", "Checkpoints", "Difference", "Level", "diff", "difference_by", "difference_schema"]
+__all__ = [
+    "LEVELS",
+    "Change",
+    "Checkpoints",
+    "Difference",
+    "Level",
+    "describe_changes",
+    "diff",
+    "difference_by",
+    "difference_schema",
+]
 
 _NAMED = 3
 """The maximum number of keys in an error."""
+_MOST_CHANGES = 3
+"""The maximum number of changes in a summary; the rest is counted."""
 
 
 class Difference(Found, frozen=True, kw_only=True):
@@ -65,6 +78,17 @@ class Difference(Found, frozen=True, kw_only=True):
     def reaches(self, level: Level) -> bool:
         """Whether there is a change of this or a more serious level."""
         return any(LEVELS.index(change.level) <= LEVELS.index(level) for change in self.changes)
+
+    def summarise(self) -> list[str]:
+        """Describe the most serious changes and all reservations, one sentence each."""
+        main = [change for change in self.changes if change.is_main]
+        main.sort(key=lambda change: LEVELS.index(change.level))
+        lines = [f"{change.level}: {change.text}" for change in main[:_MOST_CHANGES]]
+        if len(main) > _MOST_CHANGES:
+            lines.append(f"and {len(main) - _MOST_CHANGES} more")
+        if not main and self.changes:
+            lines.append("nothing with an effect on results")
+        return [*lines, *(f"reservation: {text}" for text in self.reservations)]
 
     def migrate(self, state_dict: Mapping[str, Any]) -> dict[str, Any]:
         """Rename the keys of a state dict of the earlier model, so that the later model loads it.
@@ -118,7 +142,7 @@ def diff(before: Graph, after: Graph) -> Difference:
         The changes, each once at its cause, and whether saved weights still load.
 
     Raises:
-        GraphError: if one of the graphs is incomplete, so that a comparison would not be reliable.
+        ModelDiagramsError: if one of the graphs is incomplete, so that a comparison would not be reliable.
         RenderError: if the viewer, which compares the graphs, fails or was not built.
     """
     return difference_by(build_difference, before, after)
@@ -128,21 +152,26 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
     """Do what `diff` does; `compare` takes the JSON texts of both graphs, and may run in another process."""
     for name, graph in (("before", before), ("after", after)):
         if graph.status.state != "complete":
-            raise GraphError(
-                "$.status.state",
+            raise ModelDiagramsError(
                 f"expected a complete graph to compare, got a {graph.status.state} one ({name}: {graph.model.name});"
-                " trace the model so that its forward pass ends without an error",
+                " trace the model so that its forward pass ends without an error"
             )
     return msgspec.json.decode(compare(serialize(before), serialize(after)), type=decodable(Difference))
 
 
+def describe_changes(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> str:
+    """Describe the most serious changes in a few words; "" if incomplete graphs can't be compared."""
+    if before.status.state != after.status.state:
+        return f"its pass is {before.status.state} → {after.status.state}"
+    try:
+        return "; ".join(difference_by(compare, before, after).summarise())
+    except ModelDiagramsError:
+        return ""
+
+
 def difference_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `Difference.to_json`."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "modeldiagrams difference, format version 1.0",
-        **msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Difference))),
-    }
+    return make_schema(Difference, f"modeldiagrams difference, format version {VERSION}")
 
 
 def _list(names: list[str] | tuple[str, ...]) -> str:

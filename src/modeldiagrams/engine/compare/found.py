@@ -8,6 +8,8 @@ import msgspec
 
 __all__ = ["LEVELS", "Ambiguous", "Change", "Checkpoints", "Found", "Level", "Model", "Renaming"]
 
+VERSION = "1.1"
+
 Level = Literal["breaking", "notable", "detail"]
 LEVELS: tuple[Level, ...] = ("breaking", "notable", "detail")
 """Levels, the most serious first."""
@@ -21,7 +23,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int
     flops: int | None
     flops_sign: str = ""
-    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes."""
+    """``≤`` or ``≈`` if the FLOPs depend on assumed sizes. Since format 1.1."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +96,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """All results of a comparison; `Difference` adds methods."""
 
     format: Literal["modeldiagrams-diff"] = "modeldiagrams-diff"
-    version: str = "1.0"
+    version: str = VERSION
     before: Model
     after: Model
     same: bool

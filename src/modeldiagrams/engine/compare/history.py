@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from modeldiagrams.common.amounts import format_count, format_flops
-from modeldiagrams.engine.compare.difference import LEVELS, Difference, difference_by
+from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
-from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.render.draw import build_difference
 
@@ -29,8 +29,6 @@ TITLES = ("Version", "Date", "Parameters", "FLOPs", "Changes")
 UNRELEASED = "unreleased"
 
 _WORDS = {"first": "first shown", "same": "as before", "missing": "no graph"}
-_MOST_CHANGES = 3
-"""The maximum number of changes listed for one release; the rest is counted."""
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,16 +52,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     def changes(self) -> list[str]:
         """Describe the changes in this release, one sentence each."""
-        if self.difference is None:
-            return [_WORDS.get(self.state, self.problem)]
-        main = [change for change in self.difference.changes if change.is_main]
-        main.sort(key=lambda change: LEVELS.index(change.level))
-        lines = [f"{change.level}: {change.text}" for change in main[:_MOST_CHANGES]]
-        if len(main) > _MOST_CHANGES:
-            lines.append(f"and {len(main) - _MOST_CHANGES} more")
-        if not main and self.difference.changes:
-            lines.append("nothing with an effect on results")
-        return [*lines, *(f"reservation: {text}" for text in self.difference.reservations)]
+        return self.difference.summarise() if self.difference else [_WORDS.get(self.state, self.problem)]
 
     def cells(self) -> tuple[str, str, str, str]:
         """Return the texts of the other columns of a table."""
@@ -76,7 +65,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """A model in all releases, the oldest first."""
 
     format: Literal["modeldiagrams-history"] = "modeldiagrams-history"
-    version: str = "1.0"
+    version: str = "1.1"
     model: str
     releases: tuple[Release, ...]
 
@@ -208,7 +197,7 @@ class _ReleaseReader:
             return msgspec.structs.replace(release, state="first")
         try:
             difference = difference_by(self._compare, before or graph, graph)
-        except GraphError as error:
+        except ModelDiagramsError as error:
             return msgspec.structs.replace(release, problem=f"not compared: {error}")
         if difference.same and not difference.reservations:
             return msgspec.structs.replace(release, state="same")

@@ -17,7 +17,7 @@ from modeldiagrams.errors import ModelDiagramsError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kept", "find_side", "list_graphs", "list_kept_graphs"]
+__all__ = ["Kept", "complete_side", "find_side", "list_graphs", "list_kept_graphs"]
 
 _INDEX = "modeldiagrams/index.json"
 _MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
@@ -70,6 +70,39 @@ def find_side(version: str, model: str, snapshot: Path | None, folder: Path) -> 
         return _on_site(version, snapshot.stem)
     place = Path(os.path.relpath(snapshot, folder)).as_posix()
     return f"git:{version.removeprefix('git:')}:{place}"
+
+
+def complete_side(side: str, other: str, folder: str) -> str:
+    """Complete a revision, `v1.0` or `git:v1.0`, by the path of the graph that the other side names.
+
+    Args:
+        side: One side of a comparison, as its author wrote it.
+        other: The other side: a model with a snapshot in that revision, or a graph file.
+        folder: The name of folders of snapshots.
+
+    Returns:
+        The side for `graph_of`.
+
+    Raises:
+        ModelDiagramsError: if the revision or its graph doesn't exist, or if several graphs are meant.
+    """
+    revision = side.removeprefix("git:")
+    is_model = revision == side and (_MODEL.fullmatch(side) or ".py:" in side)
+    if side == "-" or side.endswith(".json") or side.startswith(SCHEMES) or ":" in revision or is_model:
+        return side
+    if other.endswith(".json") and ":" not in other:
+        return f"git:{revision}:{other}"
+    expected = f"{side}: expected a model, a graph file, an address or a git revision"
+    if revision.startswith("-"):
+        raise ModelDiagramsError(expected)
+    listed = git(["ls-tree", "-rz", "--name-only", revision], expected, Path()).decode("utf-8", "replace")
+    name = re.compile(rf"(.*/)?{re.escape(folder)}/{re.escape(other.replace(':', '.'))}(-[0-9a-f]{{8}})?\.json")
+    found = [path for path in listed.split("\0") if name.fullmatch(path)]
+    exact = [path for path in found if path.endswith(f"/{other.replace(':', '.')}.json")]
+    if len(exact or found) == 1:
+        return f"git:{revision}:{(exact or found)[0]}"
+    problem = f"there are several; name one, `git:{revision}:{found[0]}`" if found else "there is none"
+    raise ModelDiagramsError(f"{side}: expected the graph of {other} in a folder {folder} of that revision; {problem}")
 
 
 def _on_site(address: str, name: str) -> str:

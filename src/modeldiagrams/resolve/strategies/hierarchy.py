@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["WRITE_INPUTS", "Hierarchy"]
 
-WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inputs_from`"
+WRITE_INPUTS = (
+    "write the option `inputs` with a shape for each tensor (a list of shapes for a list of tensors), or `inputs_from`"
+)
 """Hint for a model that no strategy finds inputs for."""
 
 

@@ -114,7 +114,8 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         try:
             return func(*args, **kwargs)
         except Exception:
-            if self._fake_mode is not None and self._fake_mode.cache_enabled and _has_script_object(args):
+            has_packed = any(isinstance(arg, torch.ScriptObject) for arg in args)
+            if has_packed and self._fake_mode is not None and self._fake_mode.cache_enabled:
                 return self._run_uncached(func, args, kwargs)
             guess = GUESSES.get(schema_of(func).name)
             if guess is None or (guess is guess_split and not self._has_guessed):
@@ -228,7 +229,3 @@ def _converts_to_integers(func: Any, args: Sequence[Any], result: Any) -> bool:
     """Whether an operator converts floating point numbers to integers, such as durations, lengths and positions."""
     is_conversion = func is aten._to_copy.default or func is aten.to.dtype  # noqa: SLF001 - not private
     return is_conversion and args[0].is_floating_point() and result.dtype in _INTEGERS
-
-
-def _has_script_object(args: Sequence[Any]) -> bool:
-    return any(isinstance(arg, torch.ScriptObject) for arg in args)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
+from modeldiagrams.tracer.torch_facts.functions import to_plain_data
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
         if first.dtype is not second.dtype and type(first) in _PLAIN and type(second) in _PLAIN:
             raise RuntimeError(
                 f"{name}: both operands must have the same dtype,"
-                f" but got {_dtype_name(first)} and {_dtype_name(second)}"
+                f" but got {to_plain_data(first.dtype)} and {to_plain_data(second.dtype)}"
             )
     elif name in _FLOATING and args[0].dtype in _WHOLE and type(args[0]) in _PLAIN:
         if not args[0].numel() or (name == "im2col" and args[0].dtype is torch.bool):
@@ -110,7 +111,3 @@ def _find_positions(name: str, args: Sequence[Any]) -> Iterator[tuple[int, int, 
             if index.dtype in (torch.bool, torch.uint8):  # a mask takes as many dimensions as it has
                 return
             yield dimension, args[0].shape[dimension], index
-
-
-def _dtype_name(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["mark_assumed"]
 
 
-def mark_assumed(graph: Graph, run_with_fewer: Callable[[], Graph]) -> Graph:
+def mark_assumed(graph: Graph, run_with_fewer: Callable[[], tuple[Graph, Any]]) -> Graph:
     """Note which sizes and costs depend on assumed sizes.
 
     Args:
         graph: A complete pass.
-        run_with_fewer: Returns the graph of the same pass with other assumed sizes.
+        run_with_fewer: Runs the same pass with other assumed sizes; returns its graph, and the files that ran.
     """
     assumed = [guess.node for guess in graph.status.guesses if _is_size(guess.value)]
     if not assumed:
         return graph
-    other = run_with_fewer()
+    other, _ = run_with_fewer()
     if (
         other.status.error is None
         and list(other.by_id) == list(graph.by_id)
         and [*other.functions] == [*graph.functions]
     ):
         tensors = {key for key, spec in graph.tensors.items() if spec.shape != other.tensors[key].shape}
-        ops = {op.id for op in _ops(graph) if op.flops != _flops(other, op)}
+        ops = {op.id for op, again in zip(_ops(graph), _ops(other), strict=True) if op.flops != again.flops}
     else:  # another way through the model: whatever comes after an assumption
         after = _reached(graph, assumed)
         tensors = {tensor for op in _ops(graph) if op.id in after for tensor in op.outputs}
@@ -54,11 +54,6 @@ def _is_size(value: Any) -> bool:
 
 def _ops(graph: Graph) -> Iterable[OpNode]:
     return (node for node in graph.nodes if isinstance(node, OpNode))
-
-
-def _flops(graph: Graph, op: OpNode) -> int | None:
-    other: Any = graph.by_id[op.id]
-    return None if other.flops is None else int(other.flops)
 
 
 def _reached(graph: Graph, start: Iterable[str | None]) -> set[str]:

@@ -204,14 +204,14 @@ class _Builder:
         site, id_, outputs = op.site, op.id, op.outputs
         node = ir.OpNode(
             id=id_,
-            name=site.name,
+            name=site.function.name,
             outputs=(outputs[0].id,) if len(outputs) == 1 else tuple([value.id for value in outputs]),
             arguments=site.arguments,
             weights=self.connections.weights.get(id_) or {},
             source=site.source,
             flops=op.flops,
             activation_bytes=op.nbytes,
-            opaque=site.opaque,
+            opaque=site.function.opaque,
             scope=_kept_id(op.scope) if op.scope else None,
         )
         self.nodes.append(node)

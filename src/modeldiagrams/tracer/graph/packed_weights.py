@@ -49,7 +49,7 @@ def _sources(value: Value, known: dict[Value, _Sources]) -> _Sources | None:
 def _count_factors(op: Op, value: Value) -> int:
     """The number of weights in a factor of a product; a kernel for packed ones tells by its cost."""
     result = op.outputs[0].spec.shape if op.outputs else None
-    if type(value.origin) is GraphInput and "pack_mm" in op.site.short and result and op.flops:
+    if type(value.origin) is GraphInput and "pack_mm" in op.site.function.short and result and op.flops:
         n_rows = math.prod(size for size in result[:-1] if type(size) is int)
         return op.flops // (2 * max(1, n_rows))
     return math.prod(size for size in value.spec.shape or () if type(size) is int)

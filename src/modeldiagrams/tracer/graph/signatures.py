@@ -195,7 +195,7 @@ def _to_text(part: Any) -> str:
     first, last = part[0], part[-1]
     if type(first) is CallSite:
         specs = [(spec.shape, spec.dtype) for spec in part[1:]]
-        return repr((first.name, sorted(first.arguments.items()), specs))
+        return repr((first.function.name, sorted(first.arguments.items()), specs))
     if type(first) is str and type(last) is int:
         return f"({first!r}, {part[1]!r}, {list(part[2:])})"
     if type(last) is tuple:

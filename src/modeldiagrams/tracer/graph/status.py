@@ -73,7 +73,7 @@ def _note_loops(recording: PassRecord) -> list[str]:
 
 def _make_key(op: Op) -> tuple[ModuleCall, str | None, str]:
     """Key of a question: its module call, line and function."""
-    return op.parent, op.site.source, op.site.name
+    return op.parent, op.site.source, op.site.function.name
 
 
 def _read_message(error: BaseException) -> str:

@@ -80,10 +80,8 @@ def wrap_scope_start(calls: CallStack, original: Callable[..., Any]) -> Callable
 
     @functools.wraps(original)
     def enter(self: Any) -> Any:
-        context = recorder.context
-        if context.is_recording:
-            line = recorder.finder.current_line(context.stack, context.scopes)
-            vars(self).setdefault(_ENTERED, []).append(context.scopes.enter(str(self.name), line))
+        if recorder.context.is_recording:
+            vars(self).setdefault(_ENTERED, []).append(recorder.begin_scope(str(self.name)))
         return original(self)
 
     return enter

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
 __all__ = ["RecordedRanges"]
 
@@ -14,7 +14,7 @@ __all__ = ["RecordedRanges"]
 class RecordedRanges:
     """Replaces torch's NVTX binding, which in builds without CUDA is a stub that raises."""
 
-    def __init__(self, recorder: Recorder, original: Any) -> None:
+    def __init__(self, recorder: OpRecorder, original: Any) -> None:
         self._recorder = recorder
         self._original = original
         self._is_stub = not hasattr(original, "rangeStartA")
@@ -22,13 +22,8 @@ class RecordedRanges:
 
     def rangePushA(self, message: str) -> Any:  # noqa: N802  (torch's name)
         """Begin a range."""
-        context = self._recorder.context
         entered = self._entered
-        scope = None
-        if context.is_recording:
-            line = self._recorder.finder.current_line(context.stack, context.scopes)
-            scope = context.scopes.enter(str(message), line)
-        entered.append(scope)
+        entered.append(self._recorder.begin_scope(str(message)))
         return len(entered) - 1 if self._is_stub else self._original.rangePushA(message)
 
     def rangePop(self) -> Any:  # noqa: N802  (torch's name)

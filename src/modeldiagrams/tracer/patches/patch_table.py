@@ -17,7 +17,7 @@ from torch.cuda import nvtx
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from modeldiagrams.tracer.patches import fake_tensors, modules, nvtx_ranges, python_functions, threads, unseen_functions
-from modeldiagrams.tracer.torch_facts import symbolic_sizes
+from modeldiagrams.tracer.torch_facts import functions
 from modeldiagrams.tracer.torch_facts.private_api import (
     APPLY_IS_COMPILED,
     HIGHER_ORDER_OPERATORS,
@@ -45,7 +45,8 @@ def list_patches(
     torch.overrides.resolve_name(torch.add)  # fills torch's tables of functions before they could keep replacements
     yield from _of_modules(calls, model_modules)
     yield from _of_torch(calls)
-    yield from _of_threads(calls)
+    yield threading.Thread, "start", threads.wrap_start(calls.recorder, threading.Thread.start)
+    yield ThreadPoolExecutor, "submit", threads.wrap_submit(calls.recorder, ThreadPoolExecutor.submit)
     if any(isinstance(mode, FakeTensorMode) for mode in modes):
         yield from _of_fake_tensors()
     for operator in HIGHER_ORDER_OPERATORS:  # before torch 2.9 they refuse unknown modes
@@ -53,7 +54,7 @@ def list_patches(
             yield operator.python_key_table, kind, unseen_functions.hand_to_mode(operator)
     name = "_engine_run_backward"  # adds to existing gradients in place
     yield torch.autograd, name, _announced(vars(torch.autograd)[name], before_backward)
-    yield symbolic_sizes, "names", {}
+    yield functions, "ragged_names", {}
 
 
 def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]) -> Iterator[Replacement]:
@@ -101,12 +102,6 @@ def _of_torch(calls: CallStack) -> Iterator[Replacement]:
     nested, name = sys.modules.get("torch.nested._internal.nested_tensor"), "_nt_view_dummy"
     if hasattr(nested, name):  # makes and keeps a tensor for the first nested one
         yield nested, name, unseen_functions.wrap_hidden(recorder, getattr(nested, name))
-
-
-def _of_threads(calls: CallStack) -> Iterator[Replacement]:
-    recorder = calls.recorder
-    yield threading.Thread, "start", threads.wrap_start(recorder, threading.Thread.start)
-    yield ThreadPoolExecutor, "submit", threads.wrap_submit(recorder, ThreadPoolExecutor.submit)
 
 
 def _of_fake_tensors() -> Iterator[Replacement]:

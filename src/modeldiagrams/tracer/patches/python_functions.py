@@ -14,13 +14,13 @@ from modeldiagrams.tracer.torch_facts.private_api import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
 _BESIDE_CLASSES = PLAIN_TENSORS | {type(None)}
 """Classes of arguments that don't handle calls themselves."""
 
 
-def wrap_handler(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_handler(recorder: OpRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `torch.overrides.handle_torch_function`, whose contexts take half as long as recording an op."""
 
     def handle(function: Callable[..., Any], relevant: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
 
-def wrap_start(recorder: Recorder, original: Callable[..., None]) -> Callable[..., None]:
+def wrap_start(recorder: OpRecorder, original: Callable[..., None]) -> Callable[..., None]:
     """Wrap `threading.Thread.start`."""
 
     def start(self: threading.Thread) -> None:
@@ -41,7 +41,7 @@ def wrap_start(recorder: Recorder, original: Callable[..., None]) -> Callable[..
     return start
 
 
-def wrap_submit(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_submit(recorder: OpRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `ThreadPoolExecutor.submit`."""
 
     def submit(self: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -58,7 +58,7 @@ def wrap_submit(recorder: Recorder, original: Callable[..., Any]) -> Callable[..
     return submit
 
 
-def _new_context(recorder: Recorder) -> ThreadContext | None:
+def _new_context(recorder: OpRecorder) -> ThreadContext | None:
     """Make the context of a thread or job that the running thread starts; None if it isn't recorded."""
     start = recorder.context
     if not start.records_ops:
@@ -71,7 +71,7 @@ def _new_context(recorder: Recorder) -> ThreadContext | None:
 
 
 @contextlib.contextmanager
-def _recording_in(recorder: Recorder, context: ThreadContext) -> Iterator[None]:
+def _recording_in(recorder: OpRecorder, context: ThreadContext) -> Iterator[None]:
     """Record the running thread with this context."""
     outer = recorder.threads.context
     recorder.threads.context = context

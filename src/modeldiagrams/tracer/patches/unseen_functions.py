@@ -22,10 +22,10 @@ from modeldiagrams.tracer.torch_facts.private_api import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
 
-def wrap_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_apply(recorder: OpRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `torch.autograd.Function.apply`, to record one op."""
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +39,7 @@ def wrap_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[...
     return apply
 
 
-def wrap_forward_lookup(recorder: Recorder) -> Callable[..., Any]:
+def wrap_forward_lookup(recorder: OpRecorder) -> Callable[..., Any]:
     """Wrap the lookup of ``forward`` by a compiled ``apply``, which can't be replaced itself."""
     original = FunctionMeta.__getattribute__
 
@@ -67,7 +67,7 @@ def _run_forward(_cls: type, forward: Callable[..., Any], own: Sequence[Any], *a
 
 
 def _observed_unless_opened(
-    recorder: Recorder, class_: type, run: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    recorder: OpRecorder, class_: type, run: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """Record one op, and note if that hides how modules inside are connected: then another pass shows all ops."""
     start = len(recorder.recording.steps)
@@ -78,14 +78,14 @@ def _observed_unless_opened(
             recorder.opened.add(get_full_name(class_))
 
 
-def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _observed(recorder: OpRecorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     with recorder.hide_ops():
         return recorder.observe(
             recorder.threads.context, Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs
         )
 
 
-def wrap_gathering(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_gathering(recorder: OpRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function of FSDP, none of whose ops is the model's."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -95,7 +95,7 @@ def wrap_gathering(recorder: Recorder, original: Callable[..., Any]) -> Callable
     return run
 
 
-def _is_open(class_: type, recorder: Recorder) -> bool:
+def _is_open(class_: type, recorder: OpRecorder) -> bool:
     return get_full_name(class_) in recorder.opened or class_.__module__ == "torch.utils.checkpoint"
 
 
@@ -103,7 +103,7 @@ def _only_passes_on(class_: type) -> bool:
     return class_.__module__.startswith("torch.distributed.fsdp.")  # to be called in the backward pass
 
 
-def wrap_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_script(recorder: OpRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap the call of a scripted function, to record one op."""
 
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -114,7 +114,7 @@ def wrap_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..
     return __call__
 
 
-def wrap_constructor(recorder: Recorder) -> Callable[..., Any]:
+def wrap_constructor(recorder: OpRecorder) -> Callable[..., Any]:
     """Make ``Tensor.__init__``: modes don't see how ``torch.Tensor([1, 2])`` makes its tensor, but it calls this."""
     function = Function("torch.Tensor", "Tensor", "Tensor")
 
@@ -127,7 +127,7 @@ def wrap_constructor(recorder: Recorder) -> Callable[..., Any]:
     return __init__
 
 
-def wrap_import(recorder: Recorder, original: Callable[..., Any], argument: str) -> Callable[..., Any]:
+def wrap_import(recorder: OpRecorder, original: Callable[..., Any], argument: str) -> Callable[..., Any]:
     """Wrap a function like `torch.from_numpy`, whose tensor uses memory of this argument."""
 
     def imported(*args: Any, **kwargs: Any) -> Any:
@@ -140,7 +140,7 @@ def wrap_import(recorder: Recorder, original: Callable[..., Any], argument: str)
     return imported
 
 
-def wrap_hidden(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+def wrap_hidden(recorder: OpRecorder, original: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function so that nothing it runs is recorded."""
 
     def run(*args: Any, **kwargs: Any) -> Any:

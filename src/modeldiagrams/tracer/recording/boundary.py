@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
+from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.values.pass_records import CallSite, GraphInput
 from modeldiagrams.tracer.values.return_names import apply_return_names
 from modeldiagrams.tracer.values.value_tracker import spec_of
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
     from modeldiagrams.tracer.values.pass_records import Invocation, Value
 
 
-def record_inputs(recorder: Recorder, invocation: Invocation) -> None:
+def record_inputs(recorder: OpRecorder, invocation: Invocation) -> None:
     """Name the tensors among the arguments."""
     recording = recorder.recording
     seen: dict[int, Value] = {}
@@ -31,7 +32,7 @@ def record_inputs(recorder: Recorder, invocation: Invocation) -> None:
         recording.root.inputs[name] = seen[id(tensor)]
 
 
-def record_outputs(recorder: Recorder, result: Any) -> None:
+def record_outputs(recorder: OpRecorder, result: Any) -> None:
     """Name the tensors in what the model returned."""
     name = "output" if isinstance(result, Tensor) else ""
     # private attributes of an object are its own bookkeeping, not results
@@ -40,11 +41,11 @@ def record_outputs(recorder: Recorder, result: Any) -> None:
         recorder.recording.outputs.append((path, list(recorder.values(tensor))))
 
 
-def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) -> None:
+def record_import(recorder: OpRecorder, name: str, argument: str, tensor: Tensor) -> None:
     """Record a function of torch that made a tensor from another library's memory, passed as `argument`."""
     context = recorder.context
     source = recorder.finder.current_line(context.stack, context.scopes)
-    op = recorder.add_op(context, CallSite(f"torch.{name}", name, source), context.scopes.current)
+    op = recorder.add_op(context, CallSite(Function(f"torch.{name}", name, ""), source), context.scopes.current)
     value = recorder.unknown.find_returned_value(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))

@@ -45,11 +45,8 @@ def make_call_site(function: Function, bound: Sequence[tuple[str, Any]], source:
             flow = None
         flows += [flow] * (len(found) - len(flows))
     return CallSite(
-        function.name,
-        function.short,
+        function,
         source,
-        function.opaque,
-        function.takes_python_values,
         arguments={
             name: to_plain_data(value) for name, value in bound if name[0] != "_" and not _is_only_tensors(value)
         },

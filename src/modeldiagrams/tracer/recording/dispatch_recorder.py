@@ -20,7 +20,7 @@ from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, si
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
 _ON_NESTED = frozenset({torch.ops.aten.linear.default, torch.ops.aten.matmul.default, torch.ops.aten.bmm.default})
 """Operators that have kernels for nested tensors, and count."""
@@ -34,7 +34,7 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Never set. Torch reads it whenever it enters a mode, and an empty slot fails faster than a missing attribute."""
     supports_higher_order_operators = True
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: OpRecorder) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._recorder = recorder
         self._formulas: dict[Any, Callable[..., int] | None] = {}

@@ -18,10 +18,10 @@ _CALLERS = {
     "recording/dispatch_recorder.py": {"__torch_dispatch__"},
     "recording/endless_loops.py": {"add"},
     "recording/module_calls.py": {"run", "run_function", "run_root", "_run_scripted"},
-    "recording/recorder.py": {"__torch_function__"},
+    "recording/op_recorder.py": {"__torch_function__"},
     "recording/timed_recorder.py": {"run_call"},
     "recording/work_limit.py": {"count_call"},
-    "run.py": {"_keep_error", "_run_model"},
+    "forward_pass.py": {"_keep_error", "_run_model"},
 }
 """Functions of the tracer that run the model or a function of torch for it, or raise on the model's account."""
 _CALLING_ROOMS = ("fake", "patches")

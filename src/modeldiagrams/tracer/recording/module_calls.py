@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from modeldiagrams.common.class_facts import get_full_name, name_of
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
+from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place, number_paths
 from modeldiagrams.tracer.torch_facts.private_api import (
     CALL_IMPLEMENTATION,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import CodeType, FrameType
 
-    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
     from modeldiagrams.tracer.values.pass_records import Value
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 class CallStack:
     """Opens and closes module calls on the stack of the running thread."""
 
-    def __init__(self, recorder: Recorder, weights: NamedTensors) -> None:
+    def __init__(self, recorder: OpRecorder, weights: NamedTensors) -> None:
         self.recorder = recorder
         self._weights = weights
         self._paths = weights.paths
@@ -94,9 +95,7 @@ class CallStack:
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model, whose module call is already on the stack: the root."""
-        if not isinstance(model, nn.Module):
-            return model(*args, **kwargs)
-        self._is_root_call = True
+        self._is_root_call = isinstance(model, nn.Module)
         return model(*args, **kwargs)
 
     def knows(self, module: nn.Module) -> bool:
@@ -231,12 +230,9 @@ class CallStack:
             if not made and not passed_on:
                 return result, returned
             class_ = _class_name(call.module)
+            function = Function(class_, class_.rpartition(".")[2], "", opaque=bool(made))
             context = self.recorder.threads.context
-            op = self.recorder.add_op(
-                context,
-                CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)),
-                cost=call.unseen_cost,
-            )
+            op = self.recorder.add_op(context, CallSite(function, call.source), cost=call.unseen_cost)
             for name, tensor in given:
                 if made or id(tensor) in passed_on:
                     self.recorder.add_input(op, name, tensor)
@@ -265,20 +261,17 @@ def find_tensor_arguments(
     positional, rest = names
     if len(args) == 1 and positional and not kwargs and isinstance(args[0], Tensor):  # most module calls
         return [(positional[0], args[0])]
+    named = [
+        (positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]", value)
+        for i, value in enumerate(args)
+    ]
     found: list[tuple[str, Tensor]] = []
-    for i, value in enumerate(args):
-        name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"
-        _find_into(found, value, name, into_objects)
-    for name, value in kwargs.items():
-        _find_into(found, value, name, into_objects)
+    for name, value in (*named, *kwargs.items()):
+        if isinstance(value, Tensor):
+            found.append((name, value))
+        elif value is not None and type(value) is not bool:
+            found += find_tensors(value, name, into_objects=into_objects)
     return number_paths(found)
-
-
-def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_objects: bool) -> None:  # noqa: FBT001
-    if isinstance(value, Tensor):
-        found.append((name, value))
-    elif value is not None and type(value) is not bool:
-        found += find_tensors(value, name, into_objects=into_objects)
 
 
 def _class_name(module: Any) -> str:

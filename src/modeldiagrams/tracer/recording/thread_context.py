@@ -22,9 +22,9 @@ class ThreadContext:
     is_recording: bool = False
     on_main_thread: bool = False
     paused: int = 0
-    """Above 0 inside `Recorder.hide_ops`, where module calls are recorded but ops are not."""
+    """Above 0 inside `OpRecorder.hide_ops`, where module calls are recorded but ops are not."""
     observed: int = 0
-    """Above 0 while `Recorder.observe` runs a call, to which all operators inside belong."""
+    """Above 0 while `OpRecorder.observe` runs a call, to which all operators inside belong."""
     in_nested: bool = False
     """Whether a nested tensor runs operators on the tensors inside of it."""
     flops: int | None = None

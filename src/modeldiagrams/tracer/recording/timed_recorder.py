@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from modeldiagrams.tracer.recording.counting import suspend_counter
-from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
 from modeldiagrams.tracer.torch_facts.private_api import own_buffers, own_parameters
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 
-class TimedRecorder(Recorder):
+class TimedRecorder(OpRecorder):
     """Records times instead of FLOPs."""
 
     def __init__(

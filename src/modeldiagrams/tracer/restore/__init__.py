@@ -8,8 +8,8 @@ A trace puts back what tracing itself changed, and the content of
 - torch's own stacks of modes, inference mode and whether gradients are on.
 
 Everything else is as after a plain call of the model: what a forward sets in its classes, in Python modules or for the
-whole process (``torch.set_default_dtype``, environment variables) stays. Where that could harm the next model, the
-worker process is renewed, see `modeldiagrams.worker.process_state`.
+whole process (``torch.set_default_dtype``, environment variables) stays. Documentation runs every model in its own
+process, see `modeldiagrams.worker`.
 
 A pass without values must not poison a later one, so its fake tensors also disappear from global variables, and
 functions that cache their results get empty caches for each pass, see `leftovers`.
@@ -18,15 +18,15 @@ functions that cache their results get empty caches for each pass, see `leftover
 from __future__ import annotations
 
 import contextlib
-import random
 import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from modeldiagrams.common.random_state import random_state_restored
 from modeldiagrams.tracer.restore.leftovers import fakes_removed
-from modeldiagrams.tracer.restore.objects import ObjectSnapshot, attempt
-from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+from modeldiagrams.tracer.restore.object_snapshot import ObjectSnapshot, attempt
+from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 from modeldiagrams.tracer.torch_facts.private_api import MODES, default_device, set_default_device
 
 if TYPE_CHECKING:
@@ -38,14 +38,12 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def restored(
-    model: Any, inputs: Any, namespaces: Sequence[Namespace], modules: Sequence[tuple[str, nn.Module]] = ()
-) -> Iterator[TensorSnapshot]:
+def restored(model: Any, inputs: Any, namespaces: Sequence[Namespace]) -> Iterator[TensorSnapshot]:
     """Restore, at the end, what the contract above names; the stacks of modes are up to `mode_stacks_restored`.
 
     Fake tensors are removed from the namespaces. Yields the snapshot of tensors, to be told before a write to them.
     """
-    objects = ObjectSnapshot(model, inputs, modules)
+    objects = ObjectSnapshot(model, inputs)
     tensors = TensorSnapshot(objects.tensors)
     has_grad = torch.is_grad_enabled()  # inference mode sets it, too
     with contextlib.ExitStack() as undo:
@@ -54,7 +52,7 @@ def restored(
         undo.enter_context(torch.set_grad_enabled(has_grad))
         undo.callback(attempt, tensors.restore)
         undo.callback(objects.restore)
-        undo.enter_context(_random_state_restored())
+        undo.enter_context(random_state_restored())
         undo.enter_context(fakes_removed(namespaces))
         yield tensors
 
@@ -78,19 +76,19 @@ def mode_stacks_restored() -> Iterator[None]:
                     kind.__exit__(mode, None, None, None)
 
 
+def modules_under_fsdp(modules: Sequence[tuple[str, nn.Module]]) -> list[Any]:
+    """The modules to which ``fully_shard`` was applied."""
+    kind = getattr(sys.modules.get("torch.distributed.fsdp"), "FSDPModule", None)
+    return [] if kind is None else [module for _, module in modules if isinstance(module, kind)]
+
+
 @contextlib.contextmanager
-def _random_state_restored() -> Iterator[None]:
-    """Restore the generators of random numbers that torch, Python and numpy have for everyone."""
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
-    numpy: Any = sys.modules.get("numpy.random")
-    numpy_state = numpy.get_state() if numpy else None
-    torch_state, python_state = torch.get_rng_state(), random.getstate()
+def sharding_restored(modules: Sequence[tuple[str, nn.Module]]) -> Iterator[None]:
+    """Shard or gather, at the end, the parameters of modules under FSDP as they were, which only FSDP itself knows."""
+    groups = [(module, module._get_fsdp_state()._fsdp_param_group) for module in modules_under_fsdp(modules)]  # noqa: SLF001
+    were_gathered = [(module, group.is_unsharded) for module, group in groups if group is not None]
     try:
         yield
     finally:
-        torch.set_rng_state(torch_state)
-        random.setstate(python_state)
-        if cuda is not None:
-            torch.cuda.set_rng_state_all(cuda)
-        if numpy:
-            numpy.set_state(numpy_state)
+        for module, was_gathered in were_gathered:
+            module.unshard() if was_gathered else module.reshard()

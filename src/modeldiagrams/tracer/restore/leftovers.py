@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.common.class_facts import find_module
 from modeldiagrams.common.user_files import is_library
-from modeldiagrams.tracer.restore.objects import LIBRARIES, attempt
+from modeldiagrams.tracer.restore.object_snapshot import LIBRARIES, attempt
 from modeldiagrams.tracer.torch_facts.private_api import CachedFunction, classes_of
 
 if TYPE_CHECKING:

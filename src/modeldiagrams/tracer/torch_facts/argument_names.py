@@ -118,15 +118,14 @@ def positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str
     inner: Any = inspect.unwrap(getattr(function, "__func__", function), stop=lambda f: hasattr(f, "__signature__"))
     if type(inner) is not FunctionType:
         return _positional_names(function)
-    known = _names_of_methods if inspect.ismethod(function) else _names_of_functions
-    if inner not in known:
-        known[inner] = _positional_names(function)
-    return known[inner]
+    if inner not in _known:
+        _known[inner] = _positional_names(inner)
+    names, rest = _known[inner]
+    return names[inspect.ismethod(function) :], rest
 
 
 # reading a signature takes as long as recording ten ops
-_names_of_functions: WeakKeyDictionary[FunctionType, _Names] = WeakKeyDictionary()
-_names_of_methods: WeakKeyDictionary[FunctionType, _Names] = WeakKeyDictionary()
+_known: WeakKeyDictionary[FunctionType, _Names] = WeakKeyDictionary()
 
 
 def _positional_names(function: Callable[..., Any]) -> _Names:

@@ -128,6 +128,11 @@ def _product(a: Tensor, _b: Tensor, result: Tensor) -> int:
     return 2 * result.numel() * a.shape[-1]
 
 
+def _rows_product(given: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:
+    """The same by the shapes of the first matrix and of the result: other weights are packed."""
+    return 2 * out_val.numel() * given.shape[-1]
+
+
 def _added_product(_added: Tensor, a: Tensor, b: Tensor, result: Tensor) -> int:
     """A product to which something is added, which doesn't count."""
     return _product(a, b, result)
@@ -141,11 +146,6 @@ def _convolution(_given: Tensor, weight: Tensor, result: Tensor) -> int:
 def _transposed_convolution(given: Tensor, weight: Tensor, _result: Tensor) -> int:
     """Each number of the input is added to the result at a kernel's channels and positions."""
     return 2 * given.numel() * math.prod(weight.shape[1:])
-
-
-def _dot(a: Tensor, *_: Any, **__: Any) -> int:
-    """Length n by n."""
-    return 2 * a.numel()
 
 
 def _addmv(_added: Tensor, matrix: Tensor, *_: Any, **__: Any) -> int:
@@ -189,7 +189,7 @@ def _grouped_mm(a: Tensor, b: Tensor, *_: Any, out_val: Tensor, **__: Any) -> in
     """
     if a.dim() == b.dim() == 2:  # noqa: PLR2004 - matrices
         return 2 * a.shape[0] * a.shape[1] * b.shape[1]
-    return 2 * out_val.numel() * a.shape[-1]
+    return _rows_product(a, out_val=out_val)
 
 
 def _recurrent_layer(given: Tensor, w_ih: Tensor, w_hh: Tensor, *_: Any, **__: Any) -> int:
@@ -208,11 +208,6 @@ def _recurrent(given: Tensor, *args: Any, **__: Any) -> int:
     return 2 * steps * sum(p.numel() for p in parameters if p.dim() == 2)  # noqa: PLR2004 - matrices, not biases
 
 
-def _quantised_linear(given: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:
-    """N × m by m × k, with packed weights."""
-    return 2 * out_val.numel() * given.shape[-1]
-
-
 def _quantised_convolution(_given: Tensor, packed: Any, *_: Any, out_val: Tensor, **__: Any) -> int:
     """As a convolution, with packed weights."""
     kernel: int = math.prod(packed.unpack()[0].shape[1:])
@@ -220,34 +215,26 @@ def _quantised_convolution(_given: Tensor, packed: Any, *_: Any, out_val: Tensor
 
 
 _QUANTISED_ENDINGS = ("", "_relu", "_dynamic", "_relu_dynamic", "_dynamic_fp16", "_leaky_relu", "_tanh")
+_ATTENTIONS = (
+    *("cudnn_attention", "efficient_attention", "flash_attention", "flash_attention_for_cpu"),
+    "fused_attention_overrideable",
+)
 _MORE: dict[str, Callable[..., int]] = {
-    **{f"quantized.linear{ending}": _quantised_linear for ending in _QUANTISED_ENDINGS},
+    **{f"quantized.linear{ending}": _rows_product for ending in _QUANTISED_ENDINGS},
     **{
         f"quantized.conv{n}d{ending}": _quantised_convolution for n in (1, 2, 3) for ending in ("", "_relu", "_dynamic")
     },
-    **{f"aten.{name}": _quantised_linear for name in ("_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm")},
-    "aten._weight_int4pack_mm_for_cpu": _quantised_linear,
-    "aten.dot": _dot,
-    "aten.mv": _dot,
-    "aten.vdot": _dot,
+    **dict.fromkeys(("aten._int_mm", "aten._weight_int8pack_mm", "aten._weight_int4pack_mm"), _rows_product),
+    **dict.fromkeys(("aten._weight_int4pack_mm_for_cpu", "aten.dot", "aten.mv", "aten.vdot"), _rows_product),
     "aten.addmv": _addmv,
     "aten.addbmm": _addbmm,
-    "aten.addmm": flop_registry[torch.ops.aten.addmm],  # in place, too
-    "aten.baddbmm": flop_registry[torch.ops.aten.baddbmm],
-    "aten._sparse_addmm": flop_registry[torch.ops.aten.addmm],
-    "aten._addmm_activation": flop_registry[torch.ops.aten.addmm],
-    "aten._scaled_dot_product_cudnn_attention": _attention,
-    "aten._scaled_dot_product_efficient_attention": _attention,
-    "aten._scaled_dot_product_flash_attention": _attention,
-    "aten._scaled_dot_product_flash_attention_for_cpu": _attention,
-    "aten._scaled_dot_product_fused_attention_overrideable": _attention,
+    "aten.baddbmm": flop_registry[torch.ops.aten.baddbmm],  # in place, too
+    **{f"aten.{name}": flop_registry[torch.ops.aten.addmm] for name in ("addmm", "_sparse_addmm", "_addmm_activation")},
+    **{f"aten._scaled_dot_product_{kind}": _attention for kind in _ATTENTIONS},
     "aten._grouped_mm": _grouped_mm,
     "aten._scaled_grouped_mm": _grouped_mm,
     "aten.mkldnn_rnn_layer": _recurrent_layer,
-    "aten.lstm": _recurrent,
-    "aten.gru": _recurrent,
-    "aten.rnn_tanh": _recurrent,
-    "aten.rnn_relu": _recurrent,
+    **dict.fromkeys(("aten.lstm", "aten.gru", "aten.rnn_tanh", "aten.rnn_relu"), _recurrent),
 }
 _CALLS = {
     **dict.fromkeys(("__matmul__", "matmul", "vdot"), CallFormula(_product, ("input", "other"))),

@@ -21,7 +21,6 @@ from torch.overrides import resolve_name
 
 from modeldiagrams.tracer.torch_facts.flops import CallFormula, call_formula
 from modeldiagrams.tracer.torch_facts.private_api import Operator, OperatorPacket, is_torchs, schema_of, schemas_named
-from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,6 +72,9 @@ _PUBLIC = {
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_RAGGED = re.compile(r"\bj\d+")
+ragged_names: dict[str, str] = {}
+"""Torch's name of a ragged size, numbered over the whole process → ours, from ``j0`` on in every trace."""
 _MAX_ITEMS = 32
 _MAX_TEXT = 200
 _MAX_NESTING = 4
@@ -209,6 +211,11 @@ def _writes_first(raw: str) -> bool:
 def without_addresses(text: str) -> str:
     """Remove memory addresses (``<Thing object at 0x7f3c…>``), which differ from run to run."""
     return _ADDRESS.sub("", text) if " at 0x" in text else text
+
+
+def size_name(size: Any) -> str:
+    """The name of a symbolic size, the same in every trace."""
+    return _RAGGED.sub(lambda found: ragged_names.setdefault(found[0], f"j{len(ragged_names)}"), str(size))
 
 
 def to_plain_data(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 (one return per kind)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import functools
 from contextlib import contextmanager
-from itertools import chain, compress, islice
-from operator import attrgetter, itemgetter, not_
+from operator import attrgetter
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +43,8 @@ _GLOBAL_HOOKS = [
 ]
 _jit: Any = torch.jit._trace
 _set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
-_NEW_MODULE = vars(nn.Module())
-_BOOKKEEPING = list(_NEW_MODULE)
-"""The first attributes of every module: parameters, buffers, hooks."""
-_CONTAINERS = [name for name, held in _NEW_MODULE.items() if isinstance(held, dict | set)]
-_KINDS = [type(_NEW_MODULE[name]) for name in _CONTAINERS]
-_containers_of: Any = itemgetter(*_CONTAINERS)
+_BOOKKEEPING = frozenset(vars(nn.Module()))
+"""Attributes that every module has: parameters, buffers, hooks."""
 unseen_by_modes: Any = torch._C.DisableTorchFunction
 """Context in which no function mode sees torch functions."""
 
@@ -72,14 +67,6 @@ def storage_of(tensor: Tensor) -> Any:
         return tensor.untyped_storage()
     except NO_MEMORY:
         return None
-
-
-def storages_of(tensors: Sequence[Tensor]) -> list[Any]:
-    """The memory of each tensor."""
-    try:
-        return list(map(Tensor.untyped_storage, tensors))
-    except NO_MEMORY:
-        return list(map(storage_of, tensors))
 
 
 def memory_key(tensor: Tensor) -> int | None:
@@ -281,28 +268,13 @@ def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
 
 def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     """The attributes of a module that may hold tensors or objects, without those that every module has."""
-    attributes, n = vars(module), len(_BOOKKEEPING)
-    if list(islice(attributes, n)) != _BOOKKEEPING:
-        return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
-    kinds = list(map(type, islice(attributes.values(), n, None)))
-    if PLAIN_VALUES.issuperset(kinds):
-        return ()  # most hold only numbers
-    others = compress(islice(attributes.items(), n, None), map(not_, map(PLAIN_VALUES.__contains__, kinds)))
     return [
-        (name, held) for name, held in others if type(held) is not tuple or not PLAIN_VALUES.issuperset(map(type, held))
+        (name, held)
+        for name, held in vars(module).items()
+        if name not in _BOOKKEEPING
+        and type(held) not in PLAIN_VALUES
+        and not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
     ]
-
-
-def bookkeeping_of(modules: Sequence[nn.Module]) -> list[Any]:
-    """The containers that every module has, most of them empty.
-
-    Raises:
-        LookupError: if a container is missing or of another class.
-    """
-    containers = [*chain.from_iterable(map(_containers_of, map(vars, modules)))]
-    if list(map(type, containers)) != _KINDS * len(modules):
-        raise LookupError
-    return containers
 
 
 def not_persistent(module: nn.Module) -> set[str]:

@@ -39,9 +39,7 @@ class NamedTensors:
         self.paths: dict[int, tuple[nn.Module, str]] = {}
         """``id`` of a module → the module, kept alive, and the first of its dotted paths."""
         self._counts: dict[int, ParameterCount] = {}
-        self._has_ties = False
-        """A parameter or a module is in two places."""
-        self._inside: dict[int, dict[int, tuple[int, bool]]] = {}
+        self._inside: dict[int, tuple[int, dict[int, tuple[int, bool]]]] = {}
         self._specs: dict[str, tuple[Tensor, InputKind]] = {}
         self._not_saved: set[str] = set()
         self._packed: dict[int, list[Tensor]] = {}
@@ -78,10 +76,8 @@ class NamedTensors:
             known = inputs.get(id(tensor))
             if known is None:
                 inputs[id(tensor)] = tensor, _make_input(kind, name, tensor)
-            else:
-                self._has_ties = True
-                if name not in known[1].names:
-                    known[1].names += (name,)
+            elif name not in known[1].names:
+                known[1].names += (name,)
 
     def _add_packed(self, attributes: Sequence[tuple[str, Any]], module: nn.Module) -> None:
         """Register the weights in packed objects among the plain attributes of a module."""
@@ -135,7 +131,7 @@ class NamedTensors:
         inside: dict[int, tuple[int, bool]] = {}
         kept: set[int] = set()
         for module in {id(module): module for module in modules}.values():
-            inside |= self._parameters_in(module)
+            inside |= self._parameters_in(module)[1]
             kept |= {id(buffer) for _, inner in modules_of(module) for buffer in own_buffers(inner).values()}
         names = {name for source in read for name in source.names}
         directly = {id(tensor): (tensor, kind) for name, (tensor, kind) in self._specs.items() if name in names}
@@ -145,11 +141,7 @@ class NamedTensors:
             if kind == "parameter" and key not in inside
         }
         inside |= own
-        self._counts[id(function)] = ParameterCount(
-            own=sum(size for size, _ in own.values()),
-            total=sum(size for size, _ in inside.values()),
-            trainable=sum(size for size, is_trainable in inside.values() if is_trainable),
-        )
+        self._counts[id(function)] = _add_up(sum(size for size, _ in own.values()), inside)
         kept |= {*inside, *directly}
         self._specs = {name: spec for name, spec in self._specs.items() if id(spec[0]) in kept}
 
@@ -168,39 +160,17 @@ class NamedTensors:
         if count is None:
             self._counts[id(module)] = _NO_PARAMETERS  # in case a module contains itself
             if isinstance(module, nn.Module):
-                count = self._counts[id(module)] = self._union(module) if self._has_ties else self._sum(module)
+                count = self._counts[id(module)] = _add_up(*self._parameters_in(module))
         return count or _NO_PARAMETERS
 
-    def _sum(self, module: nn.Module) -> ParameterCount:
-        """Count without ties: three times as fast as `_union` in a model of 3,000 modules."""
-        own = trainable = 0
-        for parameter, size in self._weights_of(module):
-            own += size
-            trainable += size if parameter.requires_grad else 0
-        total, counts = own, self._counts
-        for inner in own_modules(module).values():
-            count = counts.get(id(inner)) or self.count(inner)
-            total += count.total
-            trainable += count.trainable
-        return ParameterCount(own=own, total=total, trainable=trainable) if total else _NO_PARAMETERS
-
-    def _union(self, module: nn.Module) -> ParameterCount:
-        inside = self._parameters_in(module)
-        own = dict.fromkeys(id(tensor) for tensor, _ in self._weights_of(module))
-        return ParameterCount(
-            own=sum([inside[key][0] for key in own]),
-            total=sum([size for size, _ in inside.values()]),
-            trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
-        )
-
-    def _parameters_in(self, module: nn.Module) -> dict[int, tuple[int, bool]]:
-        """Size and trainability of every parameter in a module and in the modules inside it, each once."""
+    def _parameters_in(self, module: nn.Module) -> tuple[int, dict[int, tuple[int, bool]]]:
+        """How many parameters a module holds itself; size and trainability of each in it and in the modules inside."""
         known = self._inside.get(id(module))
         if known is None:
-            known = {id(p): (size, p.requires_grad) for p, size in self._weights_of(module)}
-            self._inside[id(module)] = known
+            inside = {id(p): (size, p.requires_grad) for p, size in self._weights_of(module)}
+            known = self._inside[id(module)] = sum([size for size, _ in inside.values()]), inside
             for inner in own_modules(module).values():
-                known.update(self._parameters_in(inner))
+                inside.update(self._parameters_in(inner)[1])
         return known
 
     def specs(self) -> dict[str, ParameterSpec]:
@@ -221,6 +191,17 @@ class NamedTensors:
                 nbytes=stored_bytes(tensor),
             )
         return found
+
+
+def _add_up(own: int, inside: Mapping[int, tuple[int, bool]]) -> ParameterCount:
+    """Add up the sizes of parameters, given with whether they are trainable."""
+    if not inside:
+        return _NO_PARAMETERS
+    return ParameterCount(
+        own=own,
+        total=sum([size for size, _ in inside.values()]),
+        trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
+    )
 
 
 def _make_input(kind: InputKind, name: str, tensor: Tensor) -> GraphInput:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.ir.graph import Flow
+    from modeldiagrams.tracer.torch_facts.functions import Function
     from modeldiagrams.tracer.values.scopes import Scope
 
 InputKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
@@ -154,15 +155,9 @@ class ModuleCall(_Record):
 class CallSite(_Record):
     """What calls of one function from one line with equal non-tensor arguments have in common."""
 
-    name: str
-    """Public name of the function."""
-    short: str
-    """Last part of the name, for ids."""
+    function: Function
     source: str | None = None
     """``file:line`` in user code."""
-    opaque: bool = False
-    takes_python_values: bool = False
-    """It makes a tensor from Python or numpy values."""
     arguments: dict[str, Any] = {}
     """The arguments that are not tensors."""
     slots: Slots = ()

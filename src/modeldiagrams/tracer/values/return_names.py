@@ -10,7 +10,6 @@ import linecache
 import textwrap
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 from torch import nn
 from torch.nn.modules.module import _global_forward_hooks
@@ -53,18 +52,9 @@ def _find_returns(function: Any) -> Sequence[_Shape]:
     if type(function) in _DOCUMENTED:
         return _DOCUMENTED[type(function)]
     try:
-        called = function.forward if isinstance(function, nn.Module) else function
-        method = called.__func__ if type(called) is MethodType else None
-        if type(method) is not FunctionType:
-            return _read_returns(called)
-        if method not in _returns_of_methods:  # every layer asks again
-            _returns_of_methods[method] = _read_returns(called)
-        return _returns_of_methods[method]
+        return _read_returns(function.forward if isinstance(function, nn.Module) else function)
     except Exception:  # noqa: BLE001 (a user's object)
         return ()
-
-
-_returns_of_methods: WeakKeyDictionary[FunctionType, Sequence[_Shape]] = WeakKeyDictionary()
 
 
 def _read_returns(called: Any) -> Sequence[_Shape]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
+from torch.nn.utils import rnn
 
 from modeldiagrams.common.class_facts import find_module, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, shorten_path
@@ -23,15 +24,17 @@ from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
 from modeldiagrams.tracer.values.scopes import CodeInfo, argument_values, function_names, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType, TracebackType
 
     from modeldiagrams.tracer.values.pass_records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
-_CONTAINERS = (tuple, list, dict)
-"""Arguments of these classes are searched for tensors."""
+_SEARCHED = (Tensor, tuple, list, dict)
+"""Classes of arguments that are searched for tensors."""
+_STEPS = frozenset(function.__code__ for function in (rnn.pack_padded_sequence, rnn.pad_packed_sequence))
+"""Functions of PyTorch in Python that readers know as one step, shown like functions of the model."""
 _MAX_FRAMES = 64
 """Most frames of a traceback in a graph."""
 
@@ -83,7 +86,7 @@ class SourceFinder:
         self.files: set[str] = set()
         """Absolute paths of files whose code ran."""
         self.values_of: Callable[[Tensor], Sequence[Any]] = lambda _: ()
-        """Returns the values that a tensor holds; set by `Recorder`."""
+        """Returns the values that a tensor holds; set by `OpRecorder`."""
 
     def current_line(self, stack: Sequence[ModuleCall], scopes: Scopes | None = None) -> str | None:
         """Find `line_of` the frame that called the tracer."""
@@ -117,33 +120,35 @@ class SourceFinder:
             if frame.f_trace is not scopes.innermost:  # for most ops it is
                 scopes.begin(frame, self._code, self._find_inputs)
             scopes.current = scopes.running[scopes.innermost]
+        if code.code in _STEPS:
+            return self.line_of(frame.f_back, stack, None)
         return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
         """Dotted name of a global variable, in a Python module that is running, that holds this object; or None."""
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
-        while frame is not None and frame.f_code is not self._boundary:
-            names = (name for name, held in frame.f_globals.items() if held is value)
-            if (name := next(names, None)) is not None:
+        for frame in self._running():
+            name = next((name for name, held in frame.f_globals.items() if held is value), None)
+            if name is not None:
                 return f"{frame.f_globals.get('__name__')}.{name}"
-            frame = frame.f_back
         return None
 
     def mentions(self, name: str) -> bool:
         """Whether a running user function uses a name, as a global variable or an attribute."""
+        return any(name in frame.f_code.co_names and self._code(frame).file is not None for frame in self._running())
+
+    def _running(self) -> Iterator[FrameType]:
+        """The running functions inside the boundary, the innermost first."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
         while frame is not None and frame.f_code is not self._boundary:
-            if name in frame.f_code.co_names and self._code(frame).file is not None:
-                return True
+            yield frame
             frame = frame.f_back
-        return False
 
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
         """The innermost user frames of a traceback, the innermost last."""
         found: deque[tuple[TracebackType, str]] = deque(maxlen=_MAX_FRAMES)
         while traceback is not None:
             file = self._code(traceback.tb_frame).file
-            if file is not None:
+            if file is not None and traceback.tb_frame.f_code not in _STEPS:
                 found.append((traceback, file))
             traceback = traceback.tb_next
         return tuple(itertools.starmap(_make_frame, found))
@@ -152,11 +157,7 @@ class SourceFinder:
         """The values of a running function's arguments, by path."""
         inputs = {}
         for name, value in argument_values(frame, code):
-            if isinstance(value, Tensor):
-                found = [(name, value)]
-            else:
-                found = find_tensors(value, name) if isinstance(value, _CONTAINERS) else []
-            for path, tensor in found:
+            for path, tensor in find_tensors(value, name) if isinstance(value, _SEARCHED) else ():
                 if values := self.values_of(tensor):
                     inputs[path] = values[-1]
         return inputs
@@ -169,6 +170,7 @@ class SourceFinder:
         is_model = is_model_code(path)
         if is_model:
             self.files.add(path)
+        is_model = is_model or frame.f_code in _STEPS
         file = shorten_path(path, module) if is_model else None
         code = self._codes[id(frame.f_code)] = CodeInfo(
             frame.f_code,

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 import msgspec
+from torch._subclasses.fake_tensor import FakeTensor
 
+from modeldiagrams.tracer.torch_facts.functions import size_name
 from modeldiagrams.tracer.torch_facts.private_api import (
     NO_MEMORY,
     PLAIN_TENSORS,
@@ -26,7 +28,6 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     without_wrappers,
     wraps_now,
 )
-from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
 from modeldiagrams.tracer.values.memory_regions import geometry_of, region_of
 from modeldiagrams.tracer.values.pass_records import Spec
 
@@ -47,27 +48,11 @@ _View: TypeAlias = "tuple[Value, Geometry | None]"
 
 
 class _Memory(msgspec.Struct, eq=False, gc=False):
-    """Views of one storage and writes to it. Most have one view and no write, and need no lists."""
+    """Views of one storage and writes to it."""
 
     alive: ref[Any] | None
-    views: list[_View] | tuple[_View, ...] = ()
-    writes: list[_View] | tuple[()] = ()
-
-    def add_view(self, view: _View) -> None:
-        """Append a view after the first one."""
-        views = self.views
-        if isinstance(views, tuple):
-            views = self.views = list(views)
-        views.append(view)
-        if len(views) > _MAX_VIEWS:
-            del views[: _MAX_VIEWS // 2]
-
-    def add_write(self, write: _View) -> None:
-        """Append a write."""
-        writes = self.writes
-        if isinstance(writes, tuple):
-            writes = self.writes = []
-        writes.append(write)
+    views: list[_View] = []
+    writes: list[_View] = []
 
 
 _NOWHERE = _Memory(None)
@@ -98,7 +83,9 @@ class ValueTracker:
                 with unseen_by_modes():
                     return _with_writes(tensor, values[0], memory.writes[n_seen:])
         with unseen_by_modes():
-            return self._by_memory(tensor) or self._by_parts(tensor)
+            # a tensor of a wrapper class, such as a nested one, holds the values of the tensors inside
+            inside = (value for part in _tensors_inside(tensor) for value in self.values(part))
+            return self._by_memory(tensor) or list(dict.fromkeys(inside))
 
     def inputs_of(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
         """The inputs of an op with these tensors in these slots; `unknown` makes a value for a tensor without one."""
@@ -132,12 +119,14 @@ class ValueTracker:
             memory = self._memories.get(key)
             if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
                 is_new_memory = True
-                memory = self._memories[key] = _Memory(ref(storage), (view,))
+                memory = self._memories[key] = _Memory(ref(storage), [view])
             else:
                 is_new_memory = not memory.views
-                memory.add_view(view)
+                memory.views.append(view)
+                if len(memory.views) > _MAX_VIEWS:
+                    del memory.views[: _MAX_VIEWS // 2]
             if written:
-                memory.add_write(view)
+                memory.writes.append(view)
             self._tensors[id(tensor)] = ref(tensor), (value,), memory, len(memory.writes)
         if part is None and (type(tensor) not in PLAIN_TENSORS or wraps_now() is not None):
             for inner in _tensors_inside(tensor):
@@ -179,7 +168,7 @@ class ValueTracker:
             return None
         storage = storage_of(tensor)
         if storage.data_ptr() == shared.data_ptr():
-            memory.views, memory.writes = list(memory.views), list(memory.writes)  # both use these lists from now on
+            # both use these lists from now on
             self._memories[id(storage)] = _Memory(ref(storage), memory.views, memory.writes)
         return op
 
@@ -201,10 +190,6 @@ class ValueTracker:
             if geometry is not None and other == geometry:
                 return (value,)
         return (memory.views[-1][0],)
-
-    def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
-        """The values of the tensors inside a tensor of a wrapper class, such as a nested one."""
-        return list(dict.fromkeys(value for part in _tensors_inside(tensor) for value in self.values(part)))
 
 
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_View]) -> list[Value]:
@@ -239,7 +224,8 @@ def spec_of(tensor: Tensor) -> Spec:
         return usual_spec(shape, tensor.dtype)
     except TypeError:  # symbolic sizes, or tensors in the place of numbers
         with sizes_as_numbers():
-            return _spec_of_symbolic(tensor)
+            sizes = tuple(size if type(size) is int else size_name(size) for size in tensor.shape)
+            return Spec(sizes, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -248,11 +234,6 @@ def usual_spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
     if any(type(size) is not int for size in shape):
         raise TypeError
     return Spec(tuple(shape), dtype_name(dtype), math.prod(shape) * dtype.itemsize)
-
-
-def _spec_of_symbolic(tensor: Tensor) -> Spec:
-    shape = tuple(size if type(size) is int else size_name(size) for size in tensor.shape)
-    return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 
 def _spec_of_nested(tensor: Tensor) -> Spec:
@@ -272,13 +253,9 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 def _address(tensor: Tensor) -> int:
     """Address in main memory, or 0."""
-    if tensor.device.type != "cpu" or _is_fake(tensor):
+    if tensor.device.type != "cpu" or isinstance(tensor, FakeTensor):
         return 0
     try:
         return tensor.data_ptr()
     except (RuntimeError, NotImplementedError):
         return 0
-
-
-def _is_fake(tensor: Tensor) -> bool:
-    return hasattr(tensor, "fake_mode")

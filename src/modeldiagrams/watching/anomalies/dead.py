@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from modeldiagrams.watching.file.records import Anomaly, Key
@@ -21,8 +20,8 @@ class DeadUnitDetector:
     """Finds one anomaly for each module call, at the moment since which its units are dead."""
 
     def __init__(self) -> None:
-        self._since: dict[Key, tuple[int, Row]] = {}
-        self._lasting = Counter[Key]()
+        self._dead: dict[Key, tuple[int, Row, int]] = {}
+        """The step and row since which units are dead, and the number of moments."""
 
     def add(self, moment: Moment) -> None:
         """Check the next moment."""
@@ -30,21 +29,19 @@ class DeadUnitDetector:
             if key.kind != "activation" or not _is_trained(moment, key):
                 continue
             if _is_dead(row):
-                self._since.setdefault(key, (moment.step, row))
-                self._lasting[key] += 1
+                step, first, n = self._dead.get(key, (moment.step, row, 0))
+                self._dead[key] = step, first, n + 1
             else:
-                self._since.pop(key, None)
-                del self._lasting[key]
+                self._dead.pop(key, None)
 
     def anomalies(self) -> list[Anomaly]:
         """Return the anomalies so far."""
-        return [_build_anomaly(key, *since) for key, since in self._since.items() if self._lasting[key] >= _LASTING]
+        return [_build_anomaly(key, step, row) for key, (step, row, n) in self._dead.items() if n >= _LASTING]
 
 
 def _build_anomaly(key: Key, step: int, row: Row) -> Anomaly:
     shown = f"{row.dead} of {row.units} units are" if row.units else "all values are"
-    text = f"{shown} zero for every example, until the end"
-    return Anomaly(step=step, kind="dead", node=key.node, what=key.kind, tensor=key.tensor, text=text)
+    return Anomaly.of(key, step, "dead", f"{shown} zero for every example, until the end")
 
 
 def _is_trained(moment: Moment, key: Key) -> bool:

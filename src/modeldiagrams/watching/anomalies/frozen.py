@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from modeldiagrams.watching.file.records import Anomaly
@@ -20,8 +19,8 @@ class FrozenLayerDetector:
     """Finds one anomaly for each module, at the moment since which it doesn't change."""
 
     def __init__(self) -> None:
-        self._since: dict[str, int] = {}
-        self._lasting = Counter[str]()
+        self._frozen: dict[str, tuple[int, int]] = {}
+        """The step since which a module doesn't change, and the number of moments."""
 
     def add(self, moment: Moment) -> None:
         """Check the next moment; one in which nothing changes says nothing."""
@@ -30,18 +29,17 @@ class FrozenLayerDetector:
             return
         for node, has_changed in changes.items():
             if has_changed:
-                self._since.pop(node, None)
-                del self._lasting[node]
+                self._frozen.pop(node, None)
             else:
-                self._since.setdefault(node, moment.step)
-                self._lasting[node] += 1
+                step, n = self._frozen.get(node, (moment.step, 0))
+                self._frozen[node] = step, n + 1
 
     def anomalies(self) -> list[Anomaly]:
         """Return the anomalies so far."""
         return [
             Anomaly(step=step, kind="frozen", node=node, what="update", text=_TEXT)
-            for node, step in self._since.items()
-            if self._lasting[node] >= _LASTING
+            for node, (step, n) in self._frozen.items()
+            if n >= _LASTING
         ]
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.watching.file.records import Key, Kind, Moment
 
-__all__ = ["JumpDetector"]
+__all__ = ["JumpDetector", "format_factor"]
 
 _FACTORS: dict[Kind, float] = {"parameter": 5, "update": 20, "activation": 20, "gradient": 100}
 """The factor over the largest of the moments before; causes come before their effects."""
@@ -66,7 +66,12 @@ def _build_anomaly(moment: Moment, own: list[Key], jumped: dict[Key, float]) -> 
     what = key.kind.replace("_", " ")
     if len(own) > 1 and len(own) >= _NEARLY_ALL * count:
         smallest = min(jumped[key] for key in own)
-        text = f"{len(own)} of {count} {what}s are at least {smallest:.3g} times as large as before"
+        text = f"{len(own)} of {count} {what}s are at least {format_factor(smallest)} times as large as before"
         return Anomaly(step=moment.step, kind="jump", what=key.kind, text=text)
-    text = f"this {what} is {jumped[key]:.3g} times as large as before"
-    return Anomaly(step=moment.step, kind="jump", node=key.node, what=key.kind, tensor=key.tensor, text=text)
+    text = f"this {what} is {format_factor(jumped[key])} times as large as before"
+    return Anomaly.of(key, moment.step, "jump", text)
+
+
+def format_factor(factor: float) -> str:
+    """Write a factor with three digits: ``8,140``, ``12.5``."""
+    return f"{factor:.3g}" if factor < 100 else f"{float(f'{factor:.3g}'):,.0f}"  # noqa: PLR2004  (three digits)

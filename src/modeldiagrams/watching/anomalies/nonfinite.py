@@ -31,7 +31,7 @@ class NonfiniteDetector:
         if key is not None:
             row = moment.rows[key]
             text = f"{row.bad} of {row.count} values of this {key.kind.replace('_', ' ')} are infinite or NaN"
-            self._first = [_build_anomaly(moment.step, key, text)]
+            self._first = [Anomaly.of(key, moment.step, "nonfinite", text)]
 
     def anomalies(self, losses: Sequence[Loss], noticed: Sequence[Anomaly]) -> list[Anomaly]:
         """Return the first so far: what was noticed during training covers every step, rows show more of one step."""
@@ -52,7 +52,3 @@ def _find_bad(moment: Moment) -> Key | None:
 def _find_in_losses(losses: Sequence[Loss]) -> list[Anomaly]:
     bad = [loss for loss in losses if not math.isfinite(loss.value)][:1]
     return [Anomaly(step=loss.step, kind="nonfinite", what="loss", text=f"the loss is {loss.value}") for loss in bad]
-
-
-def _build_anomaly(step: int, key: Key, text: str) -> Anomaly:
-    return Anomaly(step=step, kind="nonfinite", node=key.node, what=key.kind, tensor=key.tensor, text=text)

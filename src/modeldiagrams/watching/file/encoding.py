@@ -11,7 +11,7 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.watching.file.histogram import FINEST, Histogram
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
-from modeldiagrams.watching.file.varints import get_varint, put_varint
+from modeldiagrams.watching.file.varints import LOW, MORE, put_varint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Decoder", "Encoder"]
 
-_VALUES = struct.Struct("<4f")
-_RATIO = struct.Struct("<f")
 _HAS_UNITS, _HAS_RATIO, _IS_MERGED = 1, 2, 4
 
 
@@ -56,6 +54,33 @@ class Encoder:
         _put_losses(out, frame.losses)
         _put_rows(out, {self._numbers[key]: row for key, row in rows.items()})
         return bytes(out)
+
+
+class _Reader:
+    """Reads numbers and bytes of a payload, one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def varint(self) -> int:
+        data, at = self._data, self._at
+        number = shift = 0
+        while (byte := data[at]) >= MORE:
+            number |= (byte & LOW) << shift
+            shift += 7
+            at += 1
+        self._at = at + 1
+        return number | byte << shift
+
+    def floats(self, count: int) -> tuple[float, ...]:
+        values = struct.unpack_from(f"<{count}f", self._data, self._at)
+        self._at += 4 * count
+        return values
+
+    def take(self, size: int) -> bytes:
+        start = self._at
+        self._at += size
+        return self._data[start : self._at]
 
 
 class Decoder:
@@ -96,14 +121,15 @@ class Decoder:
             RecordingError: as in `decode`.
         """
         try:
-            size, at = get_varint(payload, 0)
-            _, at = _get_losses(payload, at + size)
-            return msgspec.structs.replace(moment, rows=self._rows(payload, at))
+            reader = _Reader(payload)
+            reader.take(reader.varint())
+            _get_losses(reader)
+            return msgspec.structs.replace(moment, rows=self._rows(reader))
         except (LookupError, ValueError, struct.error) as error:
             raise self._frame_error(error) from error
 
-    def _rows(self, payload: bytes, at: int) -> dict[Key, Row]:
-        return {self.names[number]: row for number, row in _get_rows(payload, at).items()}
+    def _rows(self, reader: _Reader) -> dict[Key, Row]:
+        return {self.names[number]: row for number, row in _get_rows(reader).items()}
 
     def _frame_error(self, error: Exception) -> RecordingError:
         return RecordingError(
@@ -112,24 +138,22 @@ class Decoder:
         )
 
     def _decode(self, payload: bytes, *, with_rows: bool) -> FileFrame:
-        size, at = get_varint(payload, 0)
-        head = msgspec.json.decode(payload[at : at + size], type=decodable(_Head))
+        reader = _Reader(payload)
+        head = msgspec.json.decode(reader.take(reader.varint()), type=decodable(_Head))
         self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds
-        losses, at = _get_losses(payload, at + size)
+        losses = _get_losses(reader)
         record = _parse_json(head.record)
         if isinstance(record, Moment):
-            record.rows = self._rows(payload, at) if with_rows else {}
+            record.rows = self._rows(reader) if with_rows else {}
             record.edges = tuple((self.names[one], self.names[other]) for one, other in head.edges)
         return FileFrame(record=record, losses=losses)
 
 
 def _to_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = msgspec.to_builtins(_drop_keys(record)) if record is not None else None
+    if isinstance(record, Moment):  # rows and edges are written apart
+        record = msgspec.structs.replace(record, rows={}, edges=())
+    found: dict[str, Any] | None = msgspec.to_builtins(record)
     return found
-
-
-def _drop_keys(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
-    return msgspec.structs.replace(record, rows={}, edges=()) if isinstance(record, Moment) else record
 
 
 def _parse_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
@@ -161,16 +185,12 @@ def _put_losses(out: bytearray, losses: list[Loss]) -> None:
     put_varint(out, 0)
 
 
-def _get_losses(data: bytes, at: int) -> tuple[list[Loss], int]:
+def _get_losses(reader: _Reader) -> list[Loss]:
     losses: list[Loss] = []
-    while True:
-        number, at = get_varint(data, at)
-        if not number:
-            return losses, at
-        step, at = get_varint(data, at)
-        values = struct.unpack_from(f"<{number}f", data, at)
-        losses += [Loss(step + i, value) for i, value in enumerate(values)]
-        at += 4 * number
+    while number := reader.varint():
+        step = reader.varint()
+        losses += [Loss(step + i, value) for i, value in enumerate(reader.floats(number))]
+    return losses
 
 
 def _put_rows(out: bytearray, rows: Mapping[int, Row]) -> None:
@@ -187,17 +207,14 @@ def _put_rows(out: bytearray, rows: Mapping[int, Row]) -> None:
         put_varint(out, pair[1])
 
 
-def _get_rows(data: bytes, at: int) -> dict[int, Row]:
+def _get_rows(reader: _Reader) -> dict[int, Row]:
     rows: dict[int, Row] = {}
-    size, at = get_varint(data, at)
-    for _ in range(size):
-        number, at = get_varint(data, at)
-        rows[number], at = _get_row(data, at)
-    size, at = get_varint(data, at)
-    for _ in range(size):
-        number, at = get_varint(data, at)
-        other, at = get_varint(data, at)
-        rows[number] = rows[other]
+    for _ in range(reader.varint()):
+        number = reader.varint()
+        rows[number] = _get_row(reader)
+    for _ in range(reader.varint()):
+        number = reader.varint()
+        rows[number] = rows[reader.varint()]
     return rows
 
 
@@ -206,12 +223,12 @@ def _put_row(out: bytearray, row: Row) -> None:
     flags = _HAS_UNITS * (row.units > 0) | _HAS_RATIO * (row.ratio is not None) | _IS_MERGED * is_merged
     for number in (flags, row.count, row.fires, row.zeros, row.bad):
         put_varint(out, number)
-    out += _VALUES.pack(row.min, row.max, row.mean, row.norm)
+    out += struct.pack("<4f", row.min, row.max, row.mean, row.norm)
     if row.units:
         put_varint(out, row.dead)
         put_varint(out, row.units)
     if row.ratio is not None:
-        out += _RATIO.pack(row.ratio)
+        out += struct.pack("<f", row.ratio)
     if is_merged:
         put_varint(out, row.moments)
         out.append(row.histogram.per_octave)
@@ -220,26 +237,16 @@ def _put_row(out: bytearray, row: Row) -> None:
     out += histogram
 
 
-def _get_row(data: bytes, at: int) -> tuple[Row, int]:
-    numbers = []
-    for _ in range(5):
-        number, at = get_varint(data, at)
-        numbers.append(number)
-    flags, count, fires, zeros, bad = numbers
-    low, high, mean, norm = _VALUES.unpack_from(data, at)
-    at += _VALUES.size
+def _get_row(reader: _Reader) -> Row:
+    flags, count, fires, zeros, bad = [reader.varint() for _ in range(5)]
+    low, high, mean, norm = reader.floats(4)
     row = Row(count=count, fires=fires, zeros=zeros, bad=bad, min=low, max=high, mean=mean, norm=norm)
     if flags & _HAS_UNITS:
-        row.dead, at = get_varint(data, at)
-        row.units, at = get_varint(data, at)
+        row.dead, row.units = reader.varint(), reader.varint()
     if flags & _HAS_RATIO:
-        (row.ratio,) = _RATIO.unpack_from(data, at)
-        at += _RATIO.size
+        (row.ratio,) = reader.floats(1)
     per_octave = FINEST
     if flags & _IS_MERGED:
-        row.moments, at = get_varint(data, at)
-        per_octave = data[at]
-        at += 1
-    size, at = get_varint(data, at)
-    row.histogram = Histogram(raw=data[at : at + size], per_octave=per_octave)
-    return row, at + size
+        row.moments, per_octave = reader.varint(), reader.varint()
+    row.histogram = Histogram(raw=reader.take(reader.varint()), per_octave=per_octave)
+    return row

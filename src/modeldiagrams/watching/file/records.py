@@ -133,6 +133,11 @@ class Anomaly(msgspec.Struct, frozen=True, kw_only=True, tag="anomaly", tag_fiel
     text: str = ""
     """A sentence for the reader."""
 
+    @staticmethod
+    def of(key: Key, step: int, kind: str, text: str) -> Anomaly:
+        """Make an anomaly of one tensor."""
+        return Anomaly(step=step, kind=kind, node=key.node, what=key.kind, tensor=key.tensor, text=text)
+
 
 class FileFrame(msgspec.Struct, kw_only=True):
     """The content of one frame of the file."""

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["get_varint", "get_varints", "put_varint"]
+__all__ = ["LOW", "MORE", "get_varints", "put_varint"]
 
-_LOW = 0x7F
-_MORE = 0x80
+LOW = 0x7F
+MORE = 0x80
 
 
 def put_varint(out: bytearray, number: int) -> None:
     """Append a number that isn't negative."""
-    while number > _LOW:
-        out.append(number & _LOW | _MORE)
+    while number > LOW:
+        out.append(number & LOW | MORE)
         number >>= 7
     out.append(number)
-
-
-def get_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Read the number at a position; return it and the position after it."""
-    byte = data[at]
-    at += 1
-    number, shift = byte & _LOW, 7
-    while byte >= _MORE:
-        byte = data[at]
-        at += 1
-        number |= (byte & _LOW) << shift
-        shift += 7
-    return number, at
 
 
 def get_varints(data: bytes) -> list[int]:
@@ -34,10 +21,10 @@ def get_varints(data: bytes) -> list[int]:
     found: list[int] = []
     number = shift = 0
     for byte in data:
-        if byte < _MORE:
+        if byte < MORE:
             found.append(number | byte << shift if shift else byte)
             number = shift = 0
         else:
-            number |= (byte & _LOW) << shift
+            number |= (byte & LOW) << shift
             shift += 7
     return found

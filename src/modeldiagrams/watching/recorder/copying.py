@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,15 +25,14 @@ _FIRST = (127 + LOWEST_EXPONENT) * PER_OCTAVE
 _WIDTH = NAN + INFINITE + 1
 
 
-class HostCopy:
+class HostCopy(NamedTuple):
     """The measurement of one tensor on the CPU."""
 
-    __slots__ = ("bins", "counts", "floats", "ints", "weight_norm")
-
-    def __init__(self, floats: list[float], ints: list[int], weight_norm: float | None) -> None:
-        self.floats, self.ints, self.weight_norm = floats, ints, weight_norm
-        self.bins: list[int] = []
-        self.counts: list[int] = []
+    floats: list[float]
+    ints: list[int]
+    weight_norm: float | None
+    bins: dict[int, int]
+    """The number of values in each bin that isn't empty."""
 
 
 def copy_to_host(rows: Sequence[Measurement], extra: Sequence[Tensor] = ()) -> tuple[list[HostCopy], list[float]]:
@@ -63,8 +62,8 @@ def _copy_from_device(
     at = len(rows) * _RAW
     counted = iter(host[at : at + size].view(torch.int64).tolist())
     brought = iter(host[at + size :].view(torch.float32).tolist())
-    found = [_unpack(row, brought, counted) for row in rows]
-    _add_bins(found, host[:at].reshape(len(rows), _RAW))
+    bins = _find_bins(host[:at].reshape(len(rows), _RAW))
+    found = [_unpack(row, brought, counted, own) for row, own in zip(rows, bins, strict=True)]
     return found, list(brought)
 
 
@@ -79,11 +78,11 @@ def pack_on_device(rows: Sequence[Measurement], extra: Sequence[Tensor], device:
     return torch.cat(parts), 2 * len(counts)
 
 
-def _unpack(row: Measurement, brought: Iterator[float], counted: Iterator[int]) -> HostCopy:
+def _unpack(row: Measurement, brought: Iterator[float], counted: Iterator[int], bins: dict[int, int]) -> HostCopy:
     floats = [next(brought) if isinstance(value, Tensor) else value for value in row.floats]
     weight_norm = next(brought) if isinstance(row.weight_norm, Tensor) else row.weight_norm
     ints = [next(counted) if isinstance(value, Tensor) else value for value in row.ints]
-    return HostCopy(floats, ints, weight_norm)
+    return HostCopy(floats, ints, weight_norm, bins)
 
 
 def _count_bins(rows: Sequence[Measurement], device: torch.device) -> Tensor:
@@ -114,11 +113,10 @@ def _find_bin(raw: int) -> int:
 _BINS = torch.tensor([_find_bin(raw) for raw in range(_RAW)])
 
 
-def _add_bins(found: list[HostCopy], histograms: Tensor) -> None:
-    merged = torch.zeros(len(found), _WIDTH, dtype=torch.int32).index_add_(1, _BINS, histograms)
+def _find_bins(histograms: Tensor) -> list[dict[int, int]]:
+    merged = torch.zeros(len(histograms), _WIDTH, dtype=torch.int32).index_add_(1, _BINS, histograms)
     places = merged.nonzero()
     counts = merged[places[:, 0], places[:, 1]].tolist()
     bins = (places[:, 1] - INFINITE).tolist()
-    ends = torch.bincount(places[:, 0], minlength=len(found)).cumsum(0).tolist()
-    for row, start, end in zip(found, [0, *ends], ends, strict=False):
-        row.bins, row.counts = bins[start:end], counts[start:end]
+    ends = torch.bincount(places[:, 0], minlength=len(histograms)).cumsum(0).tolist()
+    return [dict(zip(bins[at:end], counts[at:end], strict=True)) for at, end in zip([0, *ends], ends, strict=False)]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
-    from modeldiagrams.watching.recorder.calls import CallTracker, RunningCall
     from modeldiagrams.watching.recorder.names import Names
     from modeldiagrams.watching.recorder.rows import Rows
+    from modeldiagrams.watching.recorder.running_calls import CallTracker, RunningCall
 
 __all__ = ["HookedStep", "Hooks", "report_errors"]
 

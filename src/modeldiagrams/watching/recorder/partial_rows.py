@@ -50,7 +50,7 @@ def _build_row(row: Measurement, found: HostCopy, factor: float) -> Row:
         norm=norm,
         dead=dead if units else 0,
         units=units,
-        histogram=Histogram(dict(zip(found.bins, found.counts, strict=True))),
+        histogram=Histogram(found.bins),
     )
 
 

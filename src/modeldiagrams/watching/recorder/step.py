@@ -5,43 +5,38 @@ from __future__ import annotations
 import contextlib
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
 from modeldiagrams.watching.file.records import Key
-from modeldiagrams.watching.recorder.calls import CallTracker
 from modeldiagrams.watching.recorder.copying import copy_to_host
 from modeldiagrams.watching.recorder.hooks import Hooks
 from modeldiagrams.watching.recorder.parameters import Parameters
 from modeldiagrams.watching.recorder.partial_rows import build_partial_rows
 from modeldiagrams.watching.recorder.rows import Rows
+from modeldiagrams.watching.recorder.running_calls import CallTracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from torch import Tensor, nn
 
-    from modeldiagrams.watching.recorder.calls import RunningCall
     from modeldiagrams.watching.recorder.names import Names
     from modeldiagrams.watching.recorder.ranks import Phases
+    from modeldiagrams.watching.recorder.running_calls import RunningCall
 
 __all__ = ["RecordedStep", "WatchSettings"]
 
 
-class WatchSettings:
+class WatchSettings(NamedTuple):
     """Settings of all recorded steps."""
 
-    def __init__(
-        self,
-        log: Collection[str],
-        sample: int,
-        scaler: Any,
-        wanted: Callable[[str, nn.Module], bool] | None,
-        *,
-        is_compiled: bool,
-    ) -> None:
-        self.log, self.sample, self.scaler, self.wanted, self.is_compiled = log, sample, scaler, wanted, is_compiled
+    log: Collection[str]
+    sample: int
+    scaler: Any
+    wanted: Callable[[str, nn.Module], bool] | None
+    is_compiled: bool
 
 
 class RecordedStep:

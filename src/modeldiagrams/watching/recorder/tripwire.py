@@ -8,8 +8,6 @@ module whose output isn't finite.
 from __future__ import annotations
 
 import contextlib
-import random
-import sys
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,9 +18,11 @@ from torch.autograd.grad_mode import _unsafe_preserve_version_counter
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from modeldiagrams.common.random_state import random_state_restored
 from modeldiagrams.watching.recorder.listening import Listener
 from modeldiagrams.watching.recorder.names import Names, name_inputs, name_outputs
 from modeldiagrams.watching.recorder.parameters import list_parameters
+from modeldiagrams.watching.recorder.running_calls import CallTracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,17 +104,17 @@ def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | No
     """Run a pass again; return the first output that isn't finite, and the modules in the order of their returns."""
     weak, structure, (is_enabled, dtype) = inputs
     values = [_strong(value) for value in weak]
-    if any(isinstance(value, _Gone) for value in values):
+    if any(value is _GONE for value in values):
         return None, []
     args, kwargs = tree_unflatten(values, structure)
-    repeated = _RepeatedPass(Names(model))
+    repeated = _RepeatedPass(model)
     with _model_restored(model), torch.no_grad(), torch.autocast("cpu", dtype, enabled=is_enabled):
         repeated.run(model, args, kwargs)
     return repeated.found, repeated.order
 
 
-class _Gone:
-    """Replaces an input that no longer exists."""
+_GONE = object()
+"""Replaces an input that no longer exists."""
 
 
 def _weak(value: Any) -> Any:
@@ -131,17 +131,16 @@ def _strong(value: Any) -> Any:
         return value
     found = value()
     if found is None:
-        return _Gone()
+        return _GONE
     return found.detach().clone() if isinstance(found, Tensor) else found
 
 
 class _RepeatedPass(Listener):
     """Checks the outputs of modules in a repeated pass."""
 
-    def __init__(self, names: Names) -> None:
-        self._names = names
-        self._numbers: dict[str, int] = {}
-        self._running: list[str] = []
+    def __init__(self, model: nn.Module) -> None:
+        self._names = Names(model)
+        self._calls = CallTracker(self._names, model)
         self.found: _Found | None = None
         self.order: list[str] = []
 
@@ -155,17 +154,16 @@ class _RepeatedPass(Listener):
 
     def on_call(self, module: nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         """Number the call."""
-        path = self._names.path(module) or ""
-        number = self._numbers[path] = self._numbers.get(path, 0) + 1
-        self._running.append(path if number == 1 else f"{path}#{number}")
+        self._calls.enter(module, self._names.path(module) or "")
 
     def on_return(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
         """Check the outputs of the call."""
-        call = self._running.pop()
+        call = self._calls.leave(module)
+        node = (call and call.id) or ""
         self.order.append(self._names.path(module) or "")
         for name, tensor in name_outputs(result):
             if self.found is None and not _is_finite(tensor):
-                self.found = (call, "activation", name, f"the output of {call or 'the model'} is not finite")
+                self.found = (node, "activation", name, f"the output of {node or 'the model'} is not finite")
 
 
 @contextlib.contextmanager
@@ -176,7 +174,7 @@ def _model_restored(model: nn.Module) -> Iterator[None]:
     """
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
     attributes = [(of, dict(of)) for module in model.modules() for of in (vars(module), module._buffers)]  # noqa: SLF001
-    with contextlib.ExitStack() as versions, _random_state_restored():
+    with contextlib.ExitStack() as versions, random_state_restored():
         for buffer, _ in buffers:
             if not buffer.is_inference():
                 versions.enter_context(_unsafe_preserve_version_counter(buffer))
@@ -189,20 +187,6 @@ def _model_restored(model: nn.Module) -> Iterator[None]:
             for buffer, before in buffers:
                 with torch.no_grad(), contextlib.suppress(RuntimeError):  # expanded buffers can't be written
                     buffer.copy_(before)
-
-
-@contextlib.contextmanager
-def _random_state_restored() -> Iterator[None]:
-    """Restore the random states of torch, Python and NumPy."""
-    state, numpy = random.getstate(), sys.modules.get("numpy")
-    of_numpy = None if numpy is None else numpy.random.get_state()
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        random.setstate(state)
-        if numpy is not None:
-            numpy.random.set_state(of_numpy)
 
 
 def _pick_gradients(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from torch import Tensor, nn
 
+from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.errors import OptionError
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Moment, Run
@@ -65,7 +66,7 @@ def watch(  # noqa: PLR0913 (all by name)
         RecordingError: if the file exists and is not a recording.
     """
     _check_arguments(model, every, sample, start)
-    settings = WatchSettings(_check_log(log), sample, scaler, _build_filter(modules), is_compiled=_is_compiled(model))
+    settings = WatchSettings(_check_log(log), sample, scaler, _build_filter(modules), _is_compiled(model))
     return Watcher(model, settings, every, path, start)
 
 
@@ -216,11 +217,11 @@ class Watcher:
             notes.append("Compiled code runs without hooks: recorded steps ran without the compiler.")
         if is_distributed():
             notes.append("Gradients of activations are those of each process's own mean loss.")
-        modules = {path: _get_class_name(module) for path, module in Names(self._model).modules.items() if path}
+        modules = {path: get_full_name(type(module)) for path, module in Names(self._model).modules.items() if path}
         log = tuple(sorted(self._settings.log))
         return Run(
             step=self.n,
-            model=_get_class_name(self._model),
+            model=get_full_name(type(self._model)),
             every=self._every,
             log=log,
             modules=modules,
@@ -273,8 +274,3 @@ def _build_filter(modules: Modules) -> Callable[[str, nn.Module], bool] | None:
 
 def _is_compiled(model: nn.Module) -> bool:
     return any(hasattr(m, "_orig_mod") or getattr(m, "_compiled_call_impl", None) for m in model.modules())
-
-
-def _get_class_name(module: nn.Module) -> str:
-    class_ = type(module)
-    return f"{class_.__module__}.{class_.__qualname__}"

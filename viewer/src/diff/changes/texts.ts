@@ -94,7 +94,8 @@ export function textOf(change: Change): string {
   return `${text}${times}${where === "" ? "" : ` at ${where}`}${parameters}`;
 }
 
-function whereOf({ id, where }: Change): string {
+function whereOf({ id, where, after }: Change): string {
+  if (id === "renamed" && where.length === 1 && where[0] === after) return "";
   if (id === "architecture" || id === "repeats" || id === "tied" || id === "untied" || /put/.test(id)) return "";
   const more = where.length > MOST_PATTERNS ? ` and ${where.length - MOST_PATTERNS} more` : "";
   return where.slice(0, MOST_PATTERNS).join(", ") + more;

@@ -110,9 +110,12 @@ const LARGE = 0.1;
 /** Most unique parts: a page may have no room for more. */
 const FEW = 4;
 
+/** Least share of a model's weights in its body, whose parts count like those of the model. */
+const BODY = 0.9;
+
 /** Large parts of a model that are the only ones of their class, such as an encoder. */
-export function partsOfTheirOwn(index: GraphIndex): string[] {
-  const parts = shownIn(index, ROOT).flatMap((id) => {
+export function partsOfTheirOwn(index: GraphIndex, container = ROOT): string[] {
+  const parts = shownIn(index, container).flatMap((id) => {
     const [whole, informative] = [index.nodes.get(id), mostInformative(index, boxed(index, id).chain)];
     return whole?.kind === "module" && informative !== undefined ? [{ id, whole, informative }] : [];
   });
@@ -121,7 +124,10 @@ export function partsOfTheirOwn(index: GraphIndex): string[] {
   const large = parts.filter(({ whole, informative }) => !isPlain(informative) && whole.parameters.total >= least);
   if (large.length > FEW) return [];
   const isOwn = (name: string) => parts.filter(({ informative }) => informative.class === name).length === 1;
-  return large.flatMap(({ id, informative }) => (isOwn(informative.class) ? [id] : []));
+  const own = large.flatMap(({ id, informative }) => (isOwn(informative.class) ? [id] : []));
+  const [body] = large;
+  const isBody = body !== undefined && body.whole.parameters.total >= BODY * index.graph.model.parameters.total;
+  return isBody ? [...own, ...partsOfTheirOwn(index, innermost(index, body.id))] : own;
 }
 
 /** The first path into each container. */

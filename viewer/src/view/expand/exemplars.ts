@@ -51,8 +51,11 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   const all = costOfAll(found);
   const classOf = ({ classes }: Block) => classes[classes.length - 1] ?? "";
   const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
-  // a class that contains itself is the idea of a model, whatever its stem costs
-  const byClass = grouped(found, classOf).sort((a, b) => Number(isNested(b)) - Number(isNested(a)));
+  const isOwn = (blocks: Block[]) =>
+    timesOfAll(blocks) > 1 && blocks.every((block) => isOfModel(index, classOf(block)));
+  // a class that contains itself is the idea of a model, whatever its stem costs; a backbone from elsewhere is not
+  const rank = (blocks: Block[]) => 2 * Number(isNested(blocks)) + Number(isOwn(blocks));
+  const byClass = grouped(found, classOf).sort((a, b) => rank(b) - rank(a));
   const weightsOf = (blocks: Block[]) => blocks.reduce((sum, block) => sum + block.weights, 0);
   const weights = Math.max(index.graph.model.parameters.total, weightsOf(found));
   const carrying = byClass.filter(
@@ -65,6 +68,12 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
     return byPriority(index, alike).flatMap((same) => mostTypical(same).map(({ path }) => path));
   });
 });
+
+/** Whether a class comes from the package of the model's class, such as the layers of DETR, and not those of its ResNet. */
+function isOfModel(index: GraphIndex, name: string): boolean {
+  const [, around] = /^(.+)\.[^.]+\.[^.]+$/.exec(index.graph.model.class) ?? [];
+  return around !== undefined && name.startsWith(`${around}.`);
+}
 
 /** Blocks with more ops count as typical if there are at least this share of those with fewer. */
 const TYPICAL = 0.4;

@@ -26,6 +26,8 @@ const SCREEN = { width: 675, height: 1020, tallest: 1340, widest: 675 };
 /** Greatest height with everything collapsed (2,400 px with a legend), and if that needs bundles. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;
+/** Greatest width of a low picture with everything collapsed, such as one of many inputs, if fewer boxes need bundles. */
+const BROAD = 920;
 /** Limits to try, in this order, if the picture is too large. */
 const FEWER_ENDS: readonly Limits[] = [{ ends: 5 }, { ends: 3 }, { ends: 2 }];
 const FEWER: readonly Limits[] = [40, 28, 20, 14, 10, 7, 5, 3, 2, 1].map((most) => ({ most, ends: Math.min(most, 3) }));
@@ -295,7 +297,8 @@ function orderlyWithin(orderly: State, page: Page): State | undefined {
     if (orderly.shapes === undefined && isWithin(page, plain)) return plain;
   }
   const narrow: State = { ...orderly, narrow: true };
-  return isWithin(page, narrow, page.highest, widest) ? narrow : undefined;
+  if (isWithin(page, narrow, page.highest, widest)) return narrow;
+  return page.mayScroll && isWithin(page, narrow, page.height, BROAD) ? narrow : undefined;
 }
 
 /** Whether a picture with everything collapsed fits. It may scroll a little in a narrow column, to avoid more bundles. */

@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<Glyph, string>> = { add: "+", sub: "−", mul: "×"
 /** The sign with the same effect for the opposite number. */
 const OPPOSITE: Partial<Record<Glyph, Glyph>> = { add: "sub", sub: "add" };
 const COMPARISONS: ReadonlyMap<string, string> = new Map(
-  Object.entries({ gt: ">", lt: "<", ge: "≥", le: "≤", eq: "=", ne: "≠" }),
+  Object.entries({ gt: ">", lt: "<", ge: "≥", le: "≤", eq: "==", ne: "≠" }),
 );
 
 /** Arguments shown as the detail of ops; the first matching rule wins. A prefix precedes the value. */
@@ -110,11 +110,18 @@ function operandText(value: number): string {
   return numberText(value).replace(/^-/, "−");
 }
 
-/** `["::", 0]` → `[:, 0]`: an index as in Python; undefined if it is too long. */
+/** Names of tensors in an index. */
+const INDICES = "ijklmn";
+
+/** `["::", 0]` → `[:, 0]`: an index as in Python, with tensors as `i`, `j`; undefined if it is too long. */
 function indexText(key: Json | undefined): string | undefined {
   if (key === undefined) return undefined;
-  const part = (entry: Json): string =>
-    entry === null ? "None" : typeof entry === "string" ? entry.replace(/:$/, "") : JSON.stringify(entry);
+  let tensors = 0;
+  const part = (entry: Json): string => {
+    if (entry === null) return "None";
+    if (entry === "tensor") return INDICES[tensors++] ?? "…";
+    return typeof entry === "string" ? entry.replace(/:$/, "") : JSON.stringify(entry);
+  };
   const written = `[${(Array.isArray(key) ? key : [key]).map(part).join(", ")}]`;
   return written.length <= MAX_VALUE ? written : undefined;
 }

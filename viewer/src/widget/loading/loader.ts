@@ -29,7 +29,13 @@ export class LoadError extends Error {
 /** Load the data of a diagram from its script, unless it is inline. */
 export async function loadData(id: string, url: string | undefined): Promise<FoldedData> {
   const registered = () => globalThis.modelDiagramsData?.get(id);
-  if (registered() === undefined) await loadScript(url, id);
+  if (registered() === undefined) {
+    await loadScript(url, id).catch(async (error: unknown) => {
+      const moved = besideOwn(url);
+      if (moved === undefined) throw error;
+      await loadScript(moved, id);
+    });
+  }
   const data = registered();
   if (typeof data === "object") return data;
   try {
@@ -42,10 +48,17 @@ export async function loadData(id: string, url: string | undefined): Promise<Fol
   }
 }
 
+/** Where a script is if the diagram was copied to a page in another folder: beside this one. */
+function besideOwn(url: string | undefined): string | undefined {
+  const name = /[^/]+$/.exec(url ?? "")?.[0];
+  const moved = name && ownUrl(name);
+  return moved === url ? undefined : moved;
+}
+
 /** Forget a diagram's incomplete data, so that the next call loads it again. */
 export function discardData(id: string, url: string | undefined): LoadError {
   globalThis.modelDiagramsData?.delete(id);
-  scripts.delete(url ?? "");
+  for (const place of [url, besideOwn(url)]) scripts.delete(place ?? "");
   return new LoadError(url ?? id);
 }
 
@@ -63,10 +76,15 @@ type Scripts = typeof SCRIPTS;
 export type ScriptName = keyof Scripts;
 export type Script<Name extends ScriptName> = NonNullable<(typeof globalThis)[Scripts[Name]]>;
 
+/** The URL of a file beside the widget's script, unless that is inline. */
+export function ownUrl(name: string): string | undefined {
+  return HOME ? new URL(name, HOME).href : undefined;
+}
+
 /** Load one of this version's scripts, unless the page contains it. */
 export async function loadOwn<Name extends ScriptName>(name: Name): Promise<Script<Name>> {
   const brought = () => globalThis[SCRIPTS[name]];
-  if (brought() === undefined) await loadFile(name, HOME ? new URL(name, HOME).href : undefined);
+  if (brought() === undefined) await loadFile(name, ownUrl(name));
   const script = brought();
   if (script === undefined) throw new LoadError(name);
   return script as NonNullable<typeof script>;

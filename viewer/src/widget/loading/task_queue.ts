@@ -17,6 +17,7 @@ import {
   loadViz,
   loadVizScript,
   loadWorkerViz,
+  ownUrl,
   type Script,
   type ScriptName,
   wasmAllowed,
@@ -62,7 +63,7 @@ export class TaskQueue {
 
   /** Load what is missing. After a failure, the next call tries again. */
   async load(): Promise<[Session, Viz]> {
-    const url = this.#url && new URL("viz.js", this.#url).href;
+    const url = ownUrl("viz.js") ?? (this.#url && new URL("viz.js", this.#url).href);
     const [session] = await Promise.all([this.#loadSession(), loadVizScript(url)]);
     const viz = await (session.data.nodes.length < LARGE_GRAPH ? loadViz(url) : loadWorkerViz(url));
     return [session, viz];

@@ -1,6 +1,6 @@
 /** References from text to nodes, `[data-mg-nodes]`: text and nodes light each other, and a click leads to the picture. */
 import type { Widget } from "../widget.js";
-import { lightOf } from "./light.js";
+import { lightOf } from "./lit_nodes.js";
 import { widgetOf } from "./widget_of.js";
 
 /** An element that refers to nodes. */

@@ -2,7 +2,7 @@
 import type { TourStep } from "../../session/diagram_data.js";
 import { words } from "../../shared/prose_strings.js";
 import type { Widget } from "../widget.js";
-import { type Light, lightOf } from "./light.js";
+import { type Light, lightOf } from "./lit_nodes.js";
 import { moveTo } from "./move_to.js";
 import { widgetOf } from "./widget_of.js";
 

@@ -1,0 +1,85 @@
+"""Makes a submodule the model, with the arguments that it gets in a pass of the whole model."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.resolve.code.user_code import seeded, user_code
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["find_call", "find_part"]
+
+_SHOWN = 6
+
+
+class _ReachedError(BaseException):
+    """Ends the pass of the whole model; no `Exception`, because models may catch these."""
+
+
+def find_part(model: nn.Module, path: str, name: str) -> nn.Module:
+    """Find a submodule.
+
+    Args:
+        model: The whole model.
+        path: The dotted path of the submodule.
+        name: The author's name for the model, for messages.
+
+    Raises:
+        TargetError: if there is none.
+    """
+    parts: dict[str, nn.Module] = dict(model.named_modules())
+    if not path or path not in parts:
+        known = [part for part in parts if part]
+        near = difflib.get_close_matches(path, known, n=1)
+        others = f"its modules are {', '.join(known[:_SHOWN])}{', …' * (len(known) > _SHOWN)}"
+        hint = f"did you mean {near[0]!r}?" if near else others if known else "it has none"
+        raise TargetError(f"option `part`: {name} has no module {path!r}; {hint}")
+    return parts[path]
+
+
+def find_call(
+    model: nn.Module, part: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Run a model until it calls a submodule, and return the arguments of that call.
+
+    Args:
+        model: The whole model.
+        part: The submodule.
+        args: Positional arguments of the model.
+        kwargs: Keyword arguments of the model.
+        name: The author's name for the part, for messages.
+
+    Raises:
+        TargetError: if the model raises before, or doesn't call it.
+    """
+    found: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    def keep(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        found.append((given, named))
+        raise _ReachedError
+
+    if any(parameter.is_meta for parameter in model.parameters()):
+        args, kwargs = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to("meta"), (args, kwargs))
+    hook = part.register_forward_pre_hook(keep, with_kwargs=True)
+    try:
+        with user_code(f"the forward pass of {name}"), seeded(), torch.no_grad():
+            _run(model, args, kwargs)
+    finally:
+        hook.remove()
+    if not found:
+        raise TargetError(f"option `part`: a pass of the model does not call {name}, so it has no inputs")
+    return found[0]
+
+
+def _run(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    try:
+        model(*args, **kwargs)
+    except _ReachedError:
+        return

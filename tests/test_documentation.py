@@ -1,0 +1,82 @@
+"""Examples in the documentation are true: Python runs, and commands, options and links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+import modeldiagrams
+from modeldiagrams.cli import main
+from modeldiagrams.options.parsing import collect_help
+
+ROOT = Path(__file__).parent.parent
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "pages").rglob("*.md")))
+BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<language>[\w-]+)[^\n]*\n(?P<text>.*?)^(?P=fence)$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(*languages: str) -> Iterator[tuple[str, str]]:
+    """The page and text of each block in one of these languages, also inside blocks that show Markdown."""
+    for page in PAGES:
+        texts = [page.read_text("utf-8")]
+        while texts:
+            for block in BLOCK.finditer(texts.pop()):
+                if block["language"] in languages:
+                    yield page.name, block["text"]
+                if block["language"] in {"markdown", "md"}:
+                    texts.append(block["text"])
+
+
+def test_links_lead_to_files() -> None:
+    for page in PAGES:
+        text = BLOCK.sub("", page.read_text("utf-8"))
+        links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
+        assert {link for link in links if not (page.parent / link).exists()} == set(), page
+
+
+def test_python_is_valid_and_names_of_the_package_exist() -> None:
+    found = [(page, text) for page, text in blocks("python") if ">>> " not in text]
+    assert len(found) > 40
+    for page, text in found:
+        names = re.findall(r"\bmodeldiagrams\.(\w+)\(", text)
+        assert {name for name in names if not hasattr(modeldiagrams, name)} == set(), page
+        assert ast.parse(text), page
+
+
+def test_commands_and_their_options_exist() -> None:
+    parts = [(page, part) for page, text in blocks("shell", "sh", "console") for part in re.split(r"[|\n]", text)]
+    found = [(page, shlex.split(part.strip(" $"), comments=True)) for page, part in parts if "modeldiagrams " in part]
+    assert len(found) > 30
+    with click.Context(main) as context:
+        for page, (program, name, *words) in found:
+            if program == "modeldiagrams":
+                command = main.get_command(context, name)
+                assert command, f"{page}: {name}"
+                known = {option for parameter in command.params for option in parameter.opts}
+                own = takewhile(lambda word: word != "--", words)
+                assert {word for word in own if re.match(r"--?[a-z]", word)} <= known, f"{page}: {name}"
+
+
+def test_options_of_diagrams_exist() -> None:
+    known = {name.replace("_", "-") for name in collect_help()} | {"before", "after", "details"}
+    found = [(page, yaml.safe_load(text)) for page, text in blocks("model-graph", "model-diff")]
+    assert len(found) > 40
+    for page, options in found:
+        if isinstance(options, dict):  # else it is the name of a model
+            assert {name.replace("_", "-") for name in options} - known == set(), page
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, object] = {}
+    for page, text in blocks("python"):
+        if page == "python.md":
+            exec(text, scope)  # noqa: S102  (our own text)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".html", ".svg", ".png", ".pdf", ".json"}
