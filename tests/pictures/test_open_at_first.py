@@ -8,6 +8,7 @@ Long because it is a list of small models.
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -433,6 +434,13 @@ def test_a_backbone_from_elsewhere_is_closed_but_no_bundle_hides_it() -> None:
     assert {"DetrEncoderLayer", "DetrDecoderLayer"} & set(opened(drawn.svg))
     assert not any("ResNet" in name for name in opened(drawn.svg))
     assert not any("backbone" in member for members in drawn.bundled.values() for member in members)
+
+
+def test_stages_have_labels_of_one_form() -> None:
+    """Whatever their weights: a count of three digits is longer than one of two."""
+    details = re.findall(r">(Bottleneck ×\d+[^<]*)<", picture(Staged, IMAGE).svg)
+    assert len(details) > 2
+    assert all(re.fullmatch(r"Bottleneck ×\d+ · [\d.]+K?", detail) for detail in details)
 
 
 def test_many_inputs_and_outputs_are_shown_where_there_is_room() -> None:

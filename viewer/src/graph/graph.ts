@@ -33,6 +33,8 @@ export interface BundleNode {
   outputs?: string[];
   /** Set for a convolution with its normalisation and activation. */
   layers?: true;
+  /** For modules of one class side by side: one of them. */
+  fan?: string;
 }
 
 /** A call of a function, or a `record_function` scope, that views show as a box. In a trace it is the `scope` of nodes. */

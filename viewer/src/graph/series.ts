@@ -12,6 +12,8 @@ export interface Simplified {
 
 /** Fewest nodes with a common name that are merged. */
 const MIN_NAMED = 3;
+/** Fewest nodes of different kinds of tensors that are merged: one label would be wrong for the others. */
+const MIN_MIXED = 9;
 /** Fewest outputs without names (`[0]`, `[1]`) that are merged: a few may be different things. */
 const MIN_UNNAMED = 9;
 
@@ -28,6 +30,7 @@ export function* foldSeries(graph: Graph): Steps<Simplified> {
   for (const members of stems.values()) {
     const [first] = members;
     if (first === undefined || members.length < (stem(first) === "" ? MIN_UNNAMED : MIN_NAMED)) continue;
+    if (members.length < MIN_MIXED && isMixed(graph, members)) continue;
     series.set(
       first.id,
       members.map((member) => member.id),
@@ -35,6 +38,15 @@ export function* foldSeries(graph: Graph): Steps<Simplified> {
     for (const member of members) leader.set(member.id, first.id);
   }
   return { graph: series.size === 0 ? graph : yield* mergeSeries(graph, series, leader), series };
+}
+
+/** Whether some have another dtype or number of axes than others. */
+function isMixed(graph: Graph, members: readonly Member[]): boolean {
+  const kinds = members.flatMap((member) => {
+    const tensors = isSource(member) ? (member.outputs ?? []) : [];
+    return tensors.map((tensor) => graph.tensors.get(tensor)).map((spec) => `${spec?.dtype} ${spec?.shape?.length}`);
+  });
+  return new Set(kinds).size > 1;
 }
 
 /** A weight belongs to a series if ops of another container read it; otherwise it is drawn next to its reader. */

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.forward import (
-    count_columns_read,
     count_listed_items,
     find_unpacked_parameters,
     get_parameters,
@@ -74,9 +73,6 @@ def infer_candidates(model: nn.Module) -> Iterator[Candidates]:
         candidates: Candidates = {
             p.name: _parameter(p, layers, inside.get(p.name, ()), lists.get(p.name, 0)) for p in named
         }
-        for name, (dimension, count) in count_columns_read(model).items():
-            if name in candidates:
-                candidates[name] = _with_columns(candidates[name], dimension, count)
         candidates = _with_documented(candidates, model)
         if is_of_graph:
             candidates = {
@@ -98,24 +94,6 @@ def _with_documented(candidates: Candidates, model: nn.Module) -> Candidates:
             others = [option for option in candidates[name] if option is not ABSENT]
             candidates[name] = [*absent, documented[str(name)], *others]
     return candidates
-
-
-def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> list[Candidate]:
-    """The same with so many columns, before those without."""
-    first = [option for option in options if option is ABSENT]
-    found = []
-    for option in options:
-        shape = option.entry.get("shape") if isinstance(option.entry, dict) else option.entry
-        if not isinstance(shape, list) or not shape or isinstance(shape[0], list | dict):
-            continue
-        is_float = shape is option.entry
-        at = dimension if len(shape) > 1 else len(shape)
-        sized = [*shape, count] if dimension < 0 and not is_float else [*shape[: at % len(shape)], count]
-        if dimension > 0 and len(shape) > at:
-            sized = [*shape[:at], count, *shape[at + 1 :]]
-        entry = sized if is_float else {**option.entry, "shape": sized}
-        found.append(Candidate(entry, f"forward reads {count} columns of it"))
-    return [*first, *found, *(option for option in options if option is not ABSENT)]
 
 
 def infer_tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:

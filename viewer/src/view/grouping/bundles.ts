@@ -17,6 +17,7 @@ import { shortName } from "../../graph/names.js";
 import { isPlain, kindsIn } from "../labels/container_words.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
 import { findRuns } from "../repeats/repeats.js";
+import { type Blade, fansIn, fanWords } from "./fans.js";
 
 /**
  * Bundles: neighbours in execution order that a container with very many children shows as one closed box, "… 214 ops".
@@ -39,7 +40,10 @@ interface Unit {
 }
 
 /** A unit, or a bundle to be. */
-type Part = Unit | Part[];
+type Part = Unit | Bundle;
+
+/** The parts of a bundle; `fan` for modules of one class side by side. */
+type Bundle = Part[] & { fan?: readonly string[] };
 
 /**
  * Most children of the model and of the containers that hold most of it or something kept, where a run counts as one; most
@@ -108,7 +112,8 @@ function addBundles(draft: Draft, part: Part, parent: string | null): void {
   const id = `bundle:${first}+${ids.length - 1}`;
   // weights may come before the rest
   const begin = ids.find((inner) => !isFixed(index.nodes.get(inner)?.kind)) ?? first;
-  const words = bundleWords(index, ids);
+  const { fan } = part;
+  const words = fan ? { ...fanWords(index, fan), fan: fan[0] ?? "" } : bundleWords(index, ids);
   append(beginning, begin, { kind: "bundle", id, ...words, ...(part === draft.stem && { name: "stem" }) });
   hierarchy.set(id, parent);
   for (const inner of part) addBundles(draft, inner, id);
@@ -123,9 +128,43 @@ function partsOf(index: GraphIndex, contents: Contents, { most, ends, kept }: Ex
   const body = units.filter(({ kind }) => kind !== "input" && kind !== "output");
   return [
     ...shortened(only("input"), ends, cuts),
-    ...withoutMiddles(body, most, cuts),
+    ...withoutMiddles(withFans(index, contents, body, most), most, cuts),
     ...shortened(only("output"), ends, cuts),
   ];
+}
+
+/** With a bundle for each fan, the largest first, until at most `most` parts are left. */
+function withFans(index: GraphIndex, contents: Contents, body: Unit[], most: number): Part[] {
+  const single = body.flatMap(({ ids, kind }) => (ids.length === 1 && kind !== "kept" ? ids : []));
+  let parts: Part[] = body;
+  for (const blades of body.length > most ? fansIn(index, contents, single) : []) {
+    if (parts.length <= most) break;
+    const inside = new Set(blades.flatMap(({ id, before }) => [id, ...before]));
+    const isInside = (part: Part) => !Array.isArray(part) && inside.has(part.ids[0] ?? "");
+    const at = parts.findIndex(isInside);
+    const fan = fanOf(body, blades);
+    parts = parts.flatMap((part, i) => (i === at ? [fan] : isInside(part) ? [] : [part]));
+  }
+  return parts;
+}
+
+/** Most modules of a fan side by side; more are in several rows, each of which opens. */
+const SIDE_BY_SIDE = 6;
+
+function fanOf(body: readonly Unit[], blades: readonly Blade[]): Bundle {
+  const fan = blades.map(({ id }) => id);
+  const inside = new Set(blades.flatMap(({ id, before }) => [id, ...before]));
+  if (fan.length <= SIDE_BY_SIDE)
+    return Object.assign(
+      body.filter(({ ids }) => inside.has(ids[0] ?? "")),
+      { fan },
+    );
+  const rows = Math.ceil(fan.length / SIDE_BY_SIDE);
+  const starts = Array.from({ length: rows + 1 }, (_, row) => Math.round((row * fan.length) / rows));
+  return Object.assign(
+    starts.slice(1).map((end, row) => fanOf(body, blades.slice(starts[row], end))),
+    { fan },
+  );
 }
 
 function unitsIn(index: GraphIndex, contents: Contents, kept: ReadonlySet<string>): Unit[] {
@@ -165,7 +204,7 @@ function shortened(ends: Unit[], most: number, cuts: Cuts): Part[] {
  * Bundles the middles of the longest stretches of ops until at most `most` parts are left; without more ops, of ops and
  * light layers, and then of everything.
  */
-function withoutMiddles(body: Unit[], most: number, cuts: Cuts): Part[] {
+function withoutMiddles(body: readonly Part[], most: number, cuts: Cuts): Part[] {
   const parts: Part[] = [...body];
   while (parts.length > most) {
     const stretch = TIERS.map((kinds) => longestStretch(parts, kinds)).find((found) => found !== undefined);
@@ -197,7 +236,9 @@ function longestStretch(parts: Part[], kinds: readonly Kind[]): { start: number;
 }
 
 function kindOfPart(part: Part): Kind {
-  return Array.isArray(part) ? "bundle" : part.kind;
+  if (!Array.isArray(part)) return part.kind;
+  // what is one box for many stays one
+  return part.fan ? "kept" : "bundle";
 }
 
 /** The content of a bundle: all units or, if there are many, bundles of equal shares. */

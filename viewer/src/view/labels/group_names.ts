@@ -64,11 +64,12 @@ export function holdsWeights(index: GraphIndex, { contents, groups }: ShownConte
 }
 
 /** The name of a group panel. */
-export function groupName(index: GraphIndex, { kind, members, step }: Group): string {
+export function groupName(index: GraphIndex, { kind, members, step, times }: Group): string {
   if (kind === "steps") return "steps";
   if (kind === "step") return step > 0 ? `step ${step}` : "step";
   const modules = members.filter((child) => index.nodes.get(child)?.kind === "module");
-  return modules.length === 0 ? "repeat" : rangeName(index, modules);
+  // the only module of each repeat has that name itself
+  return modules.length === 0 || modules.length === times ? "repeat" : rangeName(index, modules);
 }
 
 /** What separates the names of layers that are one box. */

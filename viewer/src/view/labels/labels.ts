@@ -79,8 +79,11 @@ function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
   return [...new Set(layers)];
 }
 
-/** Longest text with which a container that lists its contents also has a count: rows of branches would get wide. */
-const LONG = 20;
+/**
+ * Longest text with which a container that lists its contents also has a count of weights: rows of branches would get wide.
+ * It doesn't depend on the count, so that equal stages have equal labels.
+ */
+const LONG = 13;
 
 const detailsOf = memoByObject((_: GraphIndex) => new Map<string, string>());
 
@@ -123,7 +126,7 @@ function wrapperWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): 
 function contentWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): string {
   const [name, count] = [classWords(index, holder), node.parameters.total];
   const all = count > 0 ? ` · ${formatCount(count)}` : "";
-  return /[×,]/.test(name) && name.length + all.length > LONG ? name : `${name}${all}`;
+  return /[×,]/.test(name) && name.length > LONG ? name : `${name}${all}`;
 }
 
 function containsModules(index: GraphIndex, node: ModuleNode): boolean {

@@ -1,5 +1,6 @@
 /** The families of nodes, which determine their colours, and the glyphs of ops. */
 import {
+  type BundleNode,
   childrenOf,
   type FunctionNode,
   type GraphIndex,
@@ -63,10 +64,16 @@ interface Known {
 /** Cached, because every toggle needs them. */
 const knownOf = new WeakMap<GraphIndex, Known>();
 
+/** Of what it stands for, if that is of one kind. */
+function familyOfBundle(index: GraphIndex, { layers, fan = "" }: BundleNode): Family {
+  const one = index.nodes.get(fan);
+  return one === undefined ? (layers ? "convolution" : "other") : familyOf(index, one);
+}
+
 /** The family of a node; a module has the one of its content, unless its class has a role. */
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind === "function") return familyOfFunction(index, node);
-  if (node.kind === "bundle" && node.layers) return "convolution";
+  if (node.kind === "bundle") return familyOfBundle(index, node);
   if (node.kind !== "module") return family(node);
   const { families, familyOf } = learnFamilies(index);
   const known = familyOf.get(node);

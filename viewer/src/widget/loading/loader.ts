@@ -52,7 +52,7 @@ export async function loadData(id: string, url: string | undefined): Promise<Fol
 function besideOwn(url: string | undefined): string | undefined {
   const name = /[^/]+$/.exec(url ?? "")?.[0];
   const moved = name && ownUrl(name);
-  return moved === new URL(url ?? "", document.baseURI).href ? undefined : moved;
+  return moved === url ? undefined : moved;
 }
 
 /** Forget a diagram's incomplete data, so that the next call loads it again. */

@@ -54,6 +54,27 @@ describe("bundles", () => {
     expect(bundle?.detail).toContain("Layer ×");
   });
 
+  it("hold modules of one class side by side, with what prepares their inputs but not what reads them", () => {
+    // the modules differ, so they are no run
+    const read = each(12, (i) => `x > pick${i} > t.${i}/op${i}`);
+    const stacked = each(12, (i) => `t.${i}/op${i} > stack`);
+    const classes = Object.fromEntries(each(12, String).map((i) => [`t.${i}`, "E"]));
+    const graph = sketch([...read, ...stacked, "stack > bmm > y"].join("\n"), classes);
+    expect(names(graph, { most: 5 })).toEqual(["x", "t.0–11", "stack", "bmm", "y"]);
+    const [, fan] = frame(graph, { most: 5 }).items;
+    expect(fan?.detail).toBe("E ×12");
+    const opened = frame(graph, { most: 5, expanded: [fan?.id ?? ""] }).items[1];
+    expect(opened?.frame?.items.map(({ name }) => name)).toEqual(["t.0–5", "t.6–11"]);
+  });
+
+  it("don't hold modules of one class of which one depends on another", () => {
+    const read = each(8, (i) => `x > t.${i}/op${i}`);
+    const stacked = each(8, (i) => `t.${i}/op${i} > stack`);
+    const classes = Object.fromEntries(each(9, String).map((i) => [`t.${i}`, "E"]));
+    const graph = sketch([...read, ...stacked, "stack > t.8/op8 > y"].join("\n"), classes);
+    expect(names(graph, { most: 5 })).not.toContain("t.0–8");
+  });
+
   it("keep runs together", () => {
     const blocks = each(9, (i) => `b.${i}/norm > b.${i}/mul`).join(" > ");
     const classes = Object.fromEntries(each(9, String).map((i) => [`b.${i}`, "Block"]));
