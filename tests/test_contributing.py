@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 PACKAGE = ROOT / "src" / "modeldiagrams"
@@ -82,3 +84,15 @@ def test_commands_are_targets_of_the_makefile() -> None:
 def test_glossary_explains_each_word_once() -> None:
     words = first_column("Glossary")
     assert len(words) == len(set(words))
+
+
+def test_groups_of_the_documentation_are_short_and_their_first_pages_describe_them() -> None:
+    sections = yaml.safe_load((ROOT / "docs" / "mkdocs.yml").read_text("utf-8"))["nav"][1:]
+    entries = [entry for section in sections for inner in section.values() for entry in inner]
+    groups = [pages for entry in entries if isinstance(entry, dict) for pages in entry.values()]
+    for first, *others in groups:
+        page = ROOT / "docs" / "pages" / first
+        described = {(page.parent / link).resolve() for link in re.findall(r"\]\(([\w./]+)", page.read_text("utf-8"))}
+        missing = {other for other in others if (ROOT / "docs" / "pages" / other).resolve() not in described}
+        assert missing <= {"examples/gallery.md"}, first  # which is built only on request
+        assert len(others) <= 8, first

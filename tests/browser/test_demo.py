@@ -99,7 +99,7 @@ def test_both_tools_draw_equal_pictures(demo: Path) -> None:
 
 def test_search_finds_modules_and_no_labels(demo: Path) -> None:
     index = (demo / "mkdocs" / "search" / "search_index.json").read_text("utf-8")
-    assert "ResidualBlock" in index
+    assert all(word in index for word in ("ResidualBlock", "submodule", "Train mode"))
     assert "7\u00d77, s2" not in index
     assert "modelDiagramsData" not in index
 

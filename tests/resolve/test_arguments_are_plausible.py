@@ -6,15 +6,6 @@ from torch import nn
 
 from modeldiagrams.resolve.arguments.argument_search import solve_arguments
 from modeldiagrams.resolve.names.conventions import find_usual_arguments
-from modeldiagrams.resolve.values.option_values import make_option_value
-
-
-class Tagger(nn.Module):
-    def __init__(self, vocab, tag2idx):
-        super().__init__()
-        pad = vocab["<pad>"]
-        self.embed = nn.Embedding(len(vocab), 8, padding_idx=pad)
-        self.out = nn.Linear(8, len(tag2idx))
 
 
 class Upscaler(nn.Module):
@@ -30,14 +21,6 @@ def found(made):
     return solved.kwargs
 
 
-def test_words_of_a_vocabulary_are_counted_beside_those_that_are_read():
-    kwargs = found(Tagger)
-    assert kwargs["vocab"]["<pad>"] == 0
-    assert [*kwargs["vocab"].values()] == [*range(len(kwargs["vocab"]))]
-    assert len(kwargs["vocab"]) > 4
-    assert [*kwargs["tag2idx"].values()] == [*range(len(kwargs["tag2idx"]))]
-
-
 def test_names_that_say_whether_are_no_numbers():
     kwargs = found(Upscaler)
     assert kwargs == {"scale": 2, "learn_eps": False, "use_dropout": False}
@@ -51,19 +34,6 @@ class Depthwise(nn.Module):
 
 def test_a_layer_says_more_than_a_letter():
     assert found(Depthwise)["k"] == 3
-
-
-class Player(nn.Module):
-    def __init__(self, game):
-        super().__init__()
-        self.rows, self.columns = game.getBoardSize()
-        self.policy = nn.Linear(self.rows * self.columns, game.getActionSize())
-
-
-def test_methods_that_count_give_numbers_whatever_else_is_in_their_names():
-    game = make_option_value(found(Player)["game"])
-    assert game.getBoardSize() == [16, 16]
-    assert game.getActionSize() == 10
 
 
 class Volume(nn.Module):

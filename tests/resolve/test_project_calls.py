@@ -240,7 +240,7 @@ READ = {
 @pytest.mark.parametrize("kind", READ)
 def test_literals_are_read(sites, kind):
     code, kwargs = READ[kind]
-    assert kwargs in [site.kwargs for site in sites({"main.py": IMPORT + code}) if site.is_complete]
+    assert kwargs in [site.kwargs for site in sites({"main.py": IMPORT + code})]
 
 
 @pytest.mark.parametrize(
@@ -258,12 +258,7 @@ def test_literals_are_read(sites, kind):
 )
 def test_what_only_a_run_would_tell_is_no_argument(sites, code):
     files = {"shop/other.py": "class Net:\n    def __init__(self, width, height): ...\n", "main.py": IMPORT + code}
-    assert not [site for site in sites(files) if site.is_complete]
-
-
-def test_what_can_be_read_of_a_call_is_kept(sites):
-    (site,) = sites({"main.py": IMPORT + "Net(width(), depth=2)"})
-    assert (site.kwargs, site.is_complete) == ({"depth": 2}, False)
+    assert not sites(files)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_lists_may_have_any_name_and_what_does_not_fit_is_not_said_to_be_its_val
     ],
 )
 def test_numbers_are_what_a_person_would_take(name, held_as, first):
-    assert list_numbers(name, held_as, is_tested_only=False, is_item=False)[0] == first
+    assert list_numbers(name, held_as, is_item=False)[0] == first
 
 
 @pytest.mark.parametrize(

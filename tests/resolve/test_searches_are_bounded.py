@@ -44,15 +44,6 @@ def test_no_inputs_are_tried_twice(tried):
     assert len({*shown}) == len(shown)
 
 
-def test_a_search_goes_on_where_it_stopped():
-    budget = Budget()
-    started = CandidateSearch(nn.Linear(8, 8), {"input": [Candidate([1, size], "") for size in range(20, 60)]}, budget)
-    assert started.more(3) is None
-    before = len(budget.lines)
-    assert started.more(3) is not None or len(budget.lines) > before
-    assert len({*budget.lines}) == len(budget.lines)
-
-
 def test_after_its_work_no_other_pass_begins():
     budget = Budget()
     budget.lines.append("")

@@ -56,28 +56,6 @@ class Pictures(nn.Module):
         return self.conv(torch.stack(images))
 
 
-class Columns(nn.Module):
-    """One table for each column that is not a number."""
-
-    def __init__(self):
-        super().__init__()
-        self.tables = nn.ModuleList([nn.Embedding(10, 4) for _ in range(3)])
-        self.head = nn.Linear(2 + 3 * 4, 1)
-
-    def forward(self, x):
-        parts = [self.tables[i](x[:, 2 + i].long()) for i in range(x.shape[1] - 2)]
-        return self.head(torch.cat([x[:, :2], *parts], 1))
-
-
-class Modalities(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleDict({"text": nn.Linear(5, 4), "sound": nn.Linear(7, 4)})
-
-    def forward(self, features):
-        return torch.stack([self.layers[name](value) for name, value in features.items()]).sum(0)
-
-
 class Whole(nn.Module):
     """A convolution as large as the map: the product of both sides is what a layer wants."""
 
@@ -120,7 +98,6 @@ class Triple(nn.Module):
         (Unrolled(), {"seen": [1, 16, 12], "done": [1, 16]}),
         (Graph(), {"nodes": [1, 16], "links": [1, 1]}),
         (Pictures(), {"images": [[3, 32, 32], [3, 32, 32]]}),
-        (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
         (Whole(), {"x": [1, 3, 120, 120]}),
         (Flat(), {"steps": [1, 16, 18]}),
     ],
@@ -128,11 +105,6 @@ class Triple(nn.Module):
 def test_failing_sizes_are_followed_to_the_inputs_that_they_come_from(model, entries):
     found = solved(model)
     assert {name: found[name] for name in entries} == entries
-
-
-def test_loops_that_go_on_too_far_say_how_many_columns_there_are():
-    entry = solved(Columns())["x"]
-    assert (entry["shape"] if isinstance(entry, dict) else entry) == [1, 5]
 
 
 def test_parts_are_guessed_by_the_names_that_they_get():

@@ -193,9 +193,9 @@ def _list_assumed(bounds: Bounds, item: str | None, ports: dict[str, dict[str, s
     named = [
         f"{kind}.{name}" for kind, tensors in ports.items() for name, id_ in tensors.items() if id_ in bounds.tensors
     ]
-    named += ["flops"] if item in bounds.flops else []
-    named += ["activation_bytes"] if item in bounds.memory else []
-    return dict.fromkeys(named, bounds.sign)
+    costs = ["flops"] if item in bounds.flops else []
+    costs += ["activation_bytes"] if item in bounds.memory else []
+    return dict.fromkeys(named, bounds.sign) | dict.fromkeys(costs, bounds.cost_sign)
 
 
 def _describe_totals(graph: Graph) -> dict[str, str]:
@@ -203,7 +203,7 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
     frozen = count.total - count.trainable
     trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
     bounds = bounds_of(graph)
-    most, largest = (f"{bounds.sign} " if None in items else "" for items in (bounds.flops, bounds.memory))
+    most, largest = (f"{bounds.cost_sign} " if None in items else "" for items in (bounds.flops, bounds.memory))
     activations = f"{largest}{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
     time = {"Own time": f"{format_time(model.time_ns)} inside operations"} if model.time_ns is not None else {}
     return {

@@ -1,12 +1,10 @@
 """Finds constructor arguments by watching how ``__init__`` uses them on the meta device (rule 3).
 
 Every required parameter becomes a `Slot`, first taken for a number. A run of the constructor with values that watch
-their use (`unknown`) shows what each one is: what it can't be ends the run, and the next one starts with what was
+their use shows what each one is: what it can't be ends the run, and the next one starts with what was
 learnt. Any other error is answered by another value for one of the arguments that it is about (`blame`). When a run
 succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
 plain data as an author would write it, and the model is made of that.
-
-Long because a search knows its runs, what they taught, and what remains to be tried.
 """
 
 from __future__ import annotations
@@ -20,20 +18,18 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import find_open_names, find_refusal, find_slots_in_error, learns_choices
-from modeldiagrams.resolve.arguments.class_options import rule_out_class
+from modeldiagrams.resolve.arguments.blame import find_refusal, find_slots_in_error
 from modeldiagrams.resolve.arguments.forward_uses import find_forward_uses
 from modeldiagrams.resolve.arguments.sandbox import sandboxed
 from modeldiagrams.resolve.arguments.slot_kinds import refine_kind
 from modeldiagrams.resolve.arguments.slot_options import explain_slot
 from modeldiagrams.resolve.arguments.slots import (
     Slot,
-    list_likely_values,
     note_failed_layer,
     note_layers,
     set_widths,
 )
-from modeldiagrams.resolve.arguments.stand_ins import Misuse, PlainData, Use
+from modeldiagrams.resolve.arguments.stand_ins import Misuse, PlainData
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.parameter_annotations import get_annotations
 from modeldiagrams.resolve.code.source import get_source, list_own_bases
@@ -54,9 +50,6 @@ _MOST_REFINEMENTS = 60
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
-_MOST_FULLER = 16
-"""Runs after one that made a model without layers."""
-_FEW_OPTIONS = 6
 MOST_CALLS = 100_000
 """Calls of PyTorch in all runs; after them no other run begins."""
 _CALLS_OF_RUN = 50_000
@@ -86,7 +79,6 @@ def solve_arguments(
     given: Mapping[str, Any] | None = None,
     *,
     names: Sequence[str] = (),
-    most_calls: int = MOST_CALLS,
 ) -> Solved | None:
     """Find arguments for all required parameters of a class or factory; None if no run succeeds.
 
@@ -95,7 +87,6 @@ def solve_arguments(
         error: What a call without them raised: it names those that ``**kwargs`` hide.
         given: Arguments that are known, as the option `kwargs`; the others are looked for.
         names: The parameters to look for, where others than the required ones are.
-        most_calls: Calls of PyTorch in all runs, after which no other run begins.
     """
     required = list_required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
@@ -105,7 +96,7 @@ def solve_arguments(
     names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
     given = given or {}
     names = [name for name in names if name not in given]
-    return ArgumentSearch(found, names, dict(given), most_calls).solved() if names else None
+    return ArgumentSearch(found, names, dict(given)).solved() if names else None
 
 
 @dataclass
@@ -123,10 +114,6 @@ class ArgumentSearch:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
-    unknown: set[str] = field(default_factory=set)
-    """Strings that were looked up in vain."""
-    model: nn.Module = field(default_factory=nn.Module)
-    """The last one that was made."""
 
     def __post_init__(self) -> None:
         hints = get_annotations(self.maker)
@@ -148,33 +135,11 @@ class ArgumentSearch:
         found = self.searched()
         if found is None:
             return None
-        found = self._with_optional_keys(found)
         first = self.result()
-        before = list_likely_values(self.every())
         note_layers(found)
-        if list_likely_values(self.every()) != before:  # of other values other multiples are asked for
-            for slot in self.every():
-                slot.divisors = {1}
         again = self.searched(rounds=4)
         is_worse = again is None or (lacks_layers(again) and not lacks_layers(found))
-        self.model = found if again is None or is_worse else again
-        if is_worse:
-            return first
-        return self.result()
-
-    def _with_optional_keys(self, found: nn.Module) -> nn.Module:
-        """The model with what its configuration may lack, where it has no weights without."""
-        asked = [slot for slot in self.every() if {*slot.asked} - {*slot.children}]
-        if not asked or any(True for _ in found.parameters()):
-            return found
-        before = [(slot, dict(slot.children)) for slot in asked]
-        for slot in asked:
-            refine_kind(Misuse(slot, Use("members", (*slot.asked,))))
-        more = self.searched()
-        if more is None:
-            for slot, children in before:
-                slot.children = children
-        return more or self.searched() or found
+        return first if is_worse else self.result()
 
     def result(self) -> Solved:
         """The values that are chosen now."""
@@ -184,7 +149,6 @@ class ArgumentSearch:
     def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
         """A model made with values that work together; None if there are none."""
         self.pending, self.seen = [(0, 0, ())], set()
-        hollow: Choices | None = None
         while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_spent():
             rounds -= 1
             self.runs += 1
@@ -192,36 +156,10 @@ class ArgumentSearch:
             choices = self.pending.pop(0)[2]
             self._choose(choices)
             try:
-                model = self._run()
+                return self._run()
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
                 self._plan(choices, error)
-                continue
-            if not lacks_layers(model):
-                return model
-            if hollow is None:
-                hollow, rounds = choices, min(rounds, _MOST_FULLER)
-            self._plan_fuller(choices)
-        return None if hollow is None else self._again(hollow)
-
-    def _plan_fuller(self, choices: Choices) -> None:
-        """Queue other values of one argument at a time, after those made a model that lacks layers."""
-        if choices:
-            return
-        slots = [slot for slot in self.every() if slot.kind in ("number", "text", "items")]
-        for place, slot in enumerate(slots):
-            for choice in range(1, min(len(slot.options()), _FEW_OPTIONS)):
-                changed = ((slot.path, choice),)
-                if changed not in self.seen:
-                    self.seen.add(changed)
-                    self.pending.append((1 + choice, place, changed))
-
-    def _again(self, choices: Choices) -> nn.Module | None:
-        """The model of some choices, made anew."""
-        self._choose(choices)
-        try:
-            return self._run()
-        except (Exception, SystemExit):  # noqa: BLE001  (whatever the constructor raises)
-            return None
+        return None
 
     def _is_spent(self) -> bool:
         return self.calls_left <= 0 or self.elements_left <= 0
@@ -246,30 +184,17 @@ class ArgumentSearch:
                 if not any(self._refine(use) for use in uses):
                     return model
             except Misuse as refused:
-                if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
+                if not self._refine(refused):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
                 use = find_refusal(error, self.every())
-                is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
-                is_refined = is_refined or learns_choices(error, self.unknown) or self._asks_for_another(error)
+                is_refined = use is not None and self._refine(use)
                 if not (is_refined or self._learns_of_layer(error)):
                     raise
 
     def _learns_of_layer(self, error: BaseException) -> bool:
         self.refinements += 1
         return self.refinements <= _MOST_REFINEMENTS and note_failed_layer(error)
-
-    def _asks_for_another(self, error: BaseException) -> bool:
-        """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""
-        known = get_parameters(self.maker).values()
-        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
-        name = error.args[0] if isinstance(error, KeyError) and error.args else next(find_open_names(error), None)
-        if not is_open or type(name) is not str or not name.isidentifier() or name in {*self.required, *self.given}:
-            return False
-        self.refinements += 1
-        self.required.append(name)
-        self.slots.append(self._slot(name, None))
-        return self.refinements <= _MOST_REFINEMENTS
 
     def _refine(self, refused: Misuse) -> bool:
         self.refinements += 1

@@ -5,23 +5,18 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
-
-from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Misuse, Number, Real, Text, Use, slots_of
+from modeldiagrams.resolve.arguments.stand_ins import Fields, Misuse, Number, Real, Text, Use, slots_of
 from modeldiagrams.resolve.code.running_code import look_up_expression
 from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from torch import nn
 
 
 __all__ = ["find_forward_uses"]
-
-_KEEPING = 1
-"""Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
 
 
 def find_forward_uses(model: nn.Module) -> Iterator[Misuse]:
@@ -29,51 +24,15 @@ def find_forward_uses(model: nn.Module) -> Iterator[Misuse]:
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
-        lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
-        yield from _kept_graphs(lists.values())
         holds_text = any(isinstance(value, Text) for value in vars(module).values())
-        nodes = _written(type(module)) if kept or fields or lists or holds_text else []
-        _note_flags(nodes, kept)
+        nodes = _written(type(module)) if kept or fields or holds_text else []
         if type(module).__module__.startswith("torch.nn"):
             yield from (Misuse(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
         for node in nodes:
             yield from _compared(node, module)
             yield from _kept_use(node, kept)
             yield from _kept_call(node, {**kept, **fields})
-            yield from _handed_on(node, kept)
             yield from _kept_field(node, fields)
-            yield from _kept_keys(node, lists)
-
-
-def _note_flags(nodes: list[ast.AST], kept: dict[str, Number | Real]) -> None:
-    """Note which numbers the code only asks whether they are true: ``if self.is_causal: …``."""
-    tested = [_test_of(node) for node in nodes]
-    for name, value in kept.items():
-        uses = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name) and _is_use(node, name)]
-        tests = [node for node in uses if node in tested]
-        if tests and len(uses) == len(tests) + _KEEPING:
-            value.slots[0].is_tested |= not value.is_derived
-
-
-def _is_use(node: ast.Attribute | ast.Name, name: str) -> bool:
-    called = node.attr if isinstance(node, ast.Attribute) else node.id
-    return called == name and isinstance(node.ctx, ast.Load)
-
-
-def _test_of(node: ast.AST) -> ast.AST | None:
-    """What is asked whether it is true."""
-    match node:
-        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-            return test
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return operand
-    return None
-
-
-def _kept_graphs(lists: Iterable[Items]) -> Iterator[Misuse]:
-    """Graphs that the constructor makes no tensors of."""
-    for slot in (each.slot for each in lists if is_listed("graph_lists", each.slot.name)):
-        yield from (Misuse(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
 
 
 def _written(class_: type) -> list[ast.AST]:
@@ -106,30 +65,6 @@ def _path_of(node: ast.AST) -> tuple[list[str], ast.AST]:
     return [], node
 
 
-def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Misuse]:
-    """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
-    match node:
-        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
-            loops = [(loop.target, loop.iter) for loop in node.generators]
-        case ast.For(target=target, iter=items):
-            loops = [(target, items)]
-        case _:
-            return
-    for target, items in loops:
-        match target, items:
-            case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
-                if is_listed("keys", name) and _looks_up(node, name):
-                    slot = slots_of(lists[attribute])[0]
-                    yield from (Misuse(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
-
-
-def _looks_up(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
-        for part in ast.walk(node)
-    )
-
-
 def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=named) if (
@@ -138,17 +73,6 @@ def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
             is_open = any(isinstance(argument, ast.Starred) for argument in args)  # `self.encoder(*args)`
             names = tuple(keyword.arg for keyword in named if keyword.arg)
             yield Misuse(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
-
-
-def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Misuse]:
-    """A module that is an argument of a call of another one: ``self.sublayer(x, self.feed_forward)``."""
-    match node:
-        case ast.Call(func=ast.Subscript() | ast.Attribute(value=ast.Name(id="self")), args=[_, *args]):
-            for argument in args:
-                match argument:
-                    case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
-                        if is_listed("handed_on", name):
-                            yield Misuse(slots_of(kept[name])[0], Use("forward", (1, ())))
 
 
 def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Misuse]:

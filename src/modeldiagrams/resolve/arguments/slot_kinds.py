@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from torch import Tensor, nn
+from torch import nn
 
-from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of
 from modeldiagrams.resolve.arguments.stand_ins import Use
-from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_listed
+from modeldiagrams.resolve.names.vocabulary import is_a_model, is_listed
 
 if TYPE_CHECKING:
     from modeldiagrams.resolve.arguments.slots import Kind, Slot
@@ -32,39 +31,8 @@ def refine_kind(refused: Misuse) -> bool:
 
 
 def _refine(slot: Slot, use: Use) -> None:
-    """Note what a use shows: another kind, or conditions."""
+    """Note what a use shows."""
     slot.choice = 0
-    match use:
-        case Use("multiple" | "one of"):
-            _refine_number(slot, use)
-        case Use("members" | "classes" | "instance"):
-            _refine_condition(slot, use)
-        case Use("lacks", str(name)):
-            _refine_lacking(slot, name)
-        case Use("forward", call):
-            _refine_module(slot, call if isinstance(call, tuple) else (slot.call[0], ()))
-        case Use("asked"):
-            slot.kind, slot.why, slot.children = "result", "it is asked for what belongs to a string", {}
-        case Use("array"):
-            slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
-        case Use("shape", tuple(shape)):
-            slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
-        case Use("plain"):
-            slot.is_plain = True
-        case _:
-            _refine_kind(slot, use)
-
-
-def _refine_number(slot: Slot, use: Use) -> None:
-    match use:
-        case Use("multiple", int(step)):
-            slot.divisors.add(step)
-        case Use("one of", tuple(numbers)):
-            slot.one_of = numbers
-
-
-def _refine_condition(slot: Slot, use: Use) -> None:
-    """What a call or a condition asks for."""
     match use:
         case Use("members", tuple(names)):
             slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
@@ -72,6 +40,21 @@ def _refine_condition(slot: Slot, use: Use) -> None:
             slot.kind, slot.compared, slot.why = "class", [*classes], "it is compared with classes"
         case Use("instance", tuple(classes)):
             _refine_class(slot, classes)
+        case Use("lacks", str(name)) if not slot.is_called_in_forward:
+            slot.kind, slot.ways, slot.why = "fields", slot.ways | {"attribute"}, f"its {name} is read"
+        case Use("forward", call):
+            slot.call = call if isinstance(call, tuple) else (slot.call[0], ())
+            slot.kind, slot.is_called_in_forward, slot.why = "made", True, "forward calls it"
+        case Use("array"):
+            slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
+        case Use("shape", tuple(shape)):
+            slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
+        case Use("equal", int(number)):
+            slot.exact = number
+        case Use("plain"):
+            slot.is_plain = True
+        case _:
+            _refine_kind(slot, use)
 
 
 def _refine_class(slot: Slot, classes: tuple[type, ...]) -> None:
@@ -81,36 +64,6 @@ def _refine_class(slot: Slot, classes: tuple[type, ...]) -> None:
     slot.kind, slot.is_tuple = "number", slot.annotation is tuple
     slot.why = f"it has to be a {slot.annotation.__name__}"
     slot.read_annotation()
-
-
-def _refine_module(slot: Slot, call: tuple[int, tuple[str, ...]]) -> None:
-    """A module that forward calls; what was read of it are attributes."""
-    if slot.kind == "fields":
-        slot.needs, slot.children = {str(name): need for name, need in slot.children.items()}, {}
-        for need in slot.needs.values():
-            need.is_of_module = True
-    slot.kind, slot.is_called_in_forward, slot.why, slot.call = "made", True, "forward calls it", call
-
-
-def _refine_lacking(slot: Slot, name: str) -> None:
-    """A module, a tensor, or an object that has what is read."""
-    slot.why = f"its {name} is read"
-    if slot.kind == "made" and (slot.is_called_in_forward or is_a_model(slot.name)):
-        slot.need(name)
-    else:
-        slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
-
-
-def _refine_method(slot: Slot, name: str) -> None:
-    """It has a method: a tensor, a module, or an object that is asked for something."""
-    is_of_tensor = callable(getattr(Tensor, name, None)) and not hasattr(nn.Module, name)
-    is_else = any(is_listed(table, name) for table in ("text_methods", "list_methods")) or name in _MAPPING_METHODS
-    if is_of_tensor and not (is_else or is_a_model(slot.name) or is_listed("configurations", slot.name)):
-        slot.kind, slot.why = "tensor", f"its method {name} is called"
-        return
-    _refine_kind(slot, Use("attribute", name))
-    if slot.kind == "fields" and name not in _MAPPING_METHODS and is_asked(slot.name, name):
-        slot.child(name).kind = "result"
 
 
 def _refine_attribute(slot: Slot, name: str) -> None:
@@ -124,22 +77,20 @@ def _refine_kind(slot: Slot, use: Use) -> None:
     match use:
         case Use("attribute", str(name)):
             _refine_attribute(slot, name)
-        case Use("method", str(name)):
-            _refine_method(slot, name)
         case Use("key" | "mapping", name):
             _refine_mapping(slot, name)
         case Use("length"):
-            slot.kind, slot.why, slot.count = "items", "its length is asked for", slot.count
+            slot.kind, slot.why = "items", "its length is asked for"
             if is_listed("mappings", slot.name):
                 slot.make_mapping()
-        case Use("items" | "row", detail):
-            _refine_items(slot, detail)
+        case Use("items", count):
+            slot.kind, slot.why = "items", "its items are used"
+            slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count
         case Use("text", str(option)):
             slot.kind, slot.why = "text", f"it is compared with {option!r}" if option else "text is expected"
             slot.compared_with(option or None)
         case Use("called", (int() as count, tuple() as names)):
-            is_done = slot.is_of_module and is_listed("done_by_methods", slot.name)
-            slot.kind, slot.call = "result" if is_done else "class", (count, names)
+            slot.kind, slot.call = "class", (count, names)
             slot.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
         case Use("number"):
             slot.kind, slot.why = "number", "a number is expected"
@@ -155,18 +106,9 @@ def _refine_mapping(slot: Slot, name: Any) -> None:
         slot.why = f"its {name!r} is read" if name else "it is copied as a mapping, or spread into a call"
 
 
-def _refine_items(slot: Slot, detail: Any) -> None:
-    """A list: so many items, or a row of some that have names."""
-    slot.kind, slot.why = "items", "its items are used"
-    slot.row = detail if isinstance(detail, tuple) else slot.row
-    count = len(detail) if isinstance(detail, tuple) else detail
-    slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count
-
-
 def _kind_with(slot: Slot, name: str) -> Kind:
     """What something of its name is, of which this is read."""
-    is_space = "space" in slot.path and is_listed("general_fields", name)
-    if (is_space or is_listed("configurations", slot.name)) and name not in _MAPPING_METHODS:
+    if is_listed("configurations", slot.name) and name not in _MAPPING_METHODS:
         return "fields"
     kinds: tuple[Kind, ...] = ("text", "items", "tensor")
     for kind, table in zip(kinds, ("text_methods", "list_methods", "tensor_methods"), strict=True):
@@ -176,4 +118,4 @@ def _kind_with(slot: Slot, name: str) -> Kind:
         slot.make_mapping(0 if name == "get" else 2)
         return "fields"
     is_model = is_listed("module_attributes", name) or (is_a_model(slot.name) and not slot.path.count("."))
-    return "made" if is_model or is_read_as_one_of(slot.name, slot.names, slot.makers) else "fields"
+    return "made" if is_model else "fields"

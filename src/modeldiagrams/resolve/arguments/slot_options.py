@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -15,13 +14,11 @@ from modeldiagrams.resolve.arguments.class_options import (
     list_classes,
     list_modules,
     list_subclasses,
-    list_usual_modules,
     sounds_like,
 )
 from modeldiagrams.resolve.code.parameter_annotations import is_own_class
 from modeldiagrams.resolve.code.source import get_path
 from modeldiagrams.resolve.names.vocabulary import (
-    is_listed,
     list_numbers,
     list_usual_counts,
     list_usual_items,
@@ -37,70 +34,46 @@ if TYPE_CHECKING:
 __all__ = ["explain_slot", "list_options", "write_fields"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
-_NODES = 16
-"""Of a graph, in the table of tensors."""
-_MULTIPLES = (1, 2, 4, 8)
-_MADE_UP = re.compile(r"\.item(\d+)$")
-"""Of words in a vocabulary, whose values count them."""
-_MOST_OF_A_PICTURE = 4
-"""Channels; what a module says that it gives are features, and more."""
 _OF_A_PICTURE = 3
 """Numbers in its shape."""
 
 
 def list_options(slot: Slot) -> list[Any]:
     """Values to try, as options of a diagram, likeliest first."""
-    if slot.stated is not None and slot.kind in ("number", "text"):
-        return [slot.stated]
     make: dict[str, Callable[[Slot], list[Any]]] = {
         "number": _numbers,
         "text": _texts,
         "items": _counts,
         "fields": lambda _: [None],
-        "result": lambda _: [None],
         "class": _classes,
         "made": _made,
         "tensor": _tensors,
     }
-    options = make[slot.kind](slot)
-    return [*options[:1], None, *options[1:]] if slot.may_be_none and slot.kind in ("number", "text") else options
+    return make[slot.kind](slot)
 
 
 def _counts(slot: Slot) -> list[Any]:
     """How many items; a shape whose first number layers have as channels is that of a picture."""
     counts = [slot.count] if slot.count else list_usual_counts(slot.name)
-    if slot.children and any(_is_made_up(value) for value in slot.children.get(0, slot).compared):
-        counts = sorted(counts, key=lambda count: count != 1)  # a subset of what another list names
     has_channels = 0 in slot.children and "in_channels" in slot.children[0].attributes
     is_picture = has_channels and bool(list_usual_items(slot.name, 0, _OF_A_PICTURE))
     return sorted(counts, key=lambda count: count != _OF_A_PICTURE) if is_picture else counts
 
 
-def _is_made_up(value: Any) -> bool:
-    """Whether it is a name that an item of another list was given."""
-    return isinstance(value, str) and re.fullmatch(r"[a-z_]+\d", value) is not None
-
-
 def _classes(slot: Slot) -> list[Any]:
     compared = [{"_object_": get_path(each)} for each in slot.compared if inspect.isclass(each)]
-    found = compared or list_classes(slot.name, slot.call, slot.names, {*map(str, slot.children)})
-    return [option for option in found if option["_object_"] not in slot.unfit] or found
+    return compared or list_classes(slot.name, slot.call, slot.names, {*map(str, slot.children)})
 
 
 def _tensors(slot: Slot) -> list[Any]:
     shapes = [[*slot.shape]] if slot.shape else [*list_usual_values("tensors", slot.name), *_TENSORS]
-    if not slot.shape and slot.inputs and is_listed("of_each_input", slot.name):
-        shapes = [[slot.inputs], *shapes]
     return [_tensor(slot, shape) for shape in shapes]
 
 
 def _tensor(slot: Slot, shape: list[int] | dict[str, Any]) -> dict[str, Any]:
     """A tensor or an array of a shape, or the one that a table has."""
-    package = "numpy" if slot.is_array else "torch"
     if isinstance(shape, dict):
-        return {**shape, "_target_": f"{package}.{shape['_target_']}"}
-    if slot.nodes and is_listed("graphs", slot.name):
-        shape = [slot.nodes if size == _NODES else size for size in shape]
+        return {**shape, "_target_": f"{'numpy' if slot.is_array else 'torch'}.{shape['_target_']}"}
     if slot.is_array:
         return {"_target_": "numpy.ones", "_args_": [shape]}
     return {"_target_": "torch.rand", "_args_": shape}
@@ -111,7 +84,7 @@ def write_fields(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
     if "attribute" not in ways:
         return values
     kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
-    return {"_target_": "modeldiagrams.resolve.objects.AttributeDict" if "key" in ways else kind, **values}
+    return {"_target_": "modeldiagrams.resolve.stubs.AttributeDict" if "key" in ways else kind, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:
@@ -134,39 +107,22 @@ def _singular(name: str) -> str:
 
 
 def _numbers(slot: Slot) -> list[Any]:
+    if slot.exact is not None:
+        return [slot.exact]
     if slot.annotation is bool:
         return [False, True]
-    made_up = _MADE_UP.search(slot.path)
-    if made_up and is_listed("mappings", slot.name):
-        return [int(made_up[1])]
-    is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_in_arithmetic)
-    name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
-    values = list_numbers(name, slot.attributes, is_tested_only=is_tested_only, is_item="[" in slot.path)
+    if slot.is_tested and not (slot.attributes or slot.compared or slot.is_in_arithmetic):
+        return [0, 1] if slot.annotation is int else [False, True]
+    values = list_numbers(slot.name, slot.attributes, is_item="[" in slot.path)
     if slot.place is not None:
         values = [*list_usual_items(slot.name, *slot.place), *values]
-    if slot.is_of_module:
-        values = [v for v in values if v > _MOST_OF_A_PICTURE] or values
     if slot.annotation is float:
         values = [float(v) for v in values if isinstance(v, float)] or [1.0, 0.5]
     if slot.annotation is int:
-        whole = [int(v) for v in values if v == int(v)]  # 0 and 1 for what is only tested
-        values = whole or list_numbers("", slot.attributes, is_tested_only=False, is_item=False)
+        whole = [int(v) for v in values if v == int(v)]
+        values = whole or list_numbers("", slot.attributes, is_item=False)
     compared = [v for v in slot.compared if isinstance(v, int | float) and not isinstance(v, bool)]
-    return _allowed(slot, [*values, *(v for v in compared if v not in values)])
-
-
-def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
-    """Those that conditions of the constructor let pass."""
-    if slot.one_of and slot.place:  # the items of a list are likely different ones
-        at = slot.place[0] % len(slot.one_of)
-        return [*slot.one_of[at:], *slot.one_of[:at]]
-    if slot.one_of:
-        return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
-    step = math.lcm(*slot.divisors)
-    if step == 1:
-        return values
-    near = [step * round(v / step) for v in values if v >= step]
-    return [v for v in values if v and v % step == 0] or [*dict.fromkeys(near), *(step * n for n in _MULTIPLES)]
+    return [*values, *(v for v in compared if v not in values)]
 
 
 def _made(slot: Slot) -> list[Any]:
@@ -179,7 +135,7 @@ def _made(slot: Slot) -> list[Any]:
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": get_path(class_)} for class_ in list_subclasses(annotation, slot.names)]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-    return list_modules(slot, base, list_usual_modules(slot))
+    return list_modules(slot, base)
 
 
 def explain_slot(slot: Slot) -> str:
@@ -188,8 +144,6 @@ def explain_slot(slot: Slot) -> str:
         return f"layers have it as {', '.join(sorted(slot.attributes))}"
     if slot.why:
         return str(slot.why)
-    if len(slot.divisors) > 1:
-        return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]
     if slot.kind == "text" and strings:
         return f"it is compared with {', '.join(map(repr, strings[:4]))}"

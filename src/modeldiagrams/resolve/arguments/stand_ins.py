@@ -1,8 +1,7 @@
 """Stand-ins for unknown constructor arguments, which record how ``__init__`` uses them.
 
 A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
-came from. Strings are in `unknown_text`, lists and configurations in `unknown_containers`. What a value can't be used
-as ends the run with `Misuse`, which says what the argument must be instead.
+came from. What a value can't be used as ends the run with `Misuse`, which says what the argument must be instead.
 """
 
 from __future__ import annotations
@@ -25,15 +24,12 @@ from modeldiagrams.resolve.code.running_code import (
     find_looked_up_keys,
     get_expression_at,
     is_asked_for_tensor,
-    is_called,
-    is_containment,
     is_given_to_old_tensor,
     is_lookup,
     is_written,
     key_taken,
-    list_unpacked_names,
 )
-from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed, list_usual_values
+from modeldiagrams.resolve.names.vocabulary import is_listed, list_usual_values
 from modeldiagrams.resolve.values.construct import TooLargeError
 
 if TYPE_CHECKING:
@@ -42,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MADE_OF",
-    "Asked",
     "Fields",
     "Fixed",
     "Items",
@@ -72,14 +67,12 @@ class Use:
     """One use of an argument."""
 
     how: str
-    """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, a ``row`` of things that have
-    names, ``length``, ``called``, ``text``, ``number``, ``array``, what ``forward`` calls, the
-    ``shape`` of a tensor, ``members`` that a call needs, what a tensor ``lacks``,
-    ``classes`` of which it is one, what is a ``plain`` number, or what a condition asks for: ``instance``,
-    ``multiple``, ``one of``."""
+    """``attribute``, ``key``, ``mapping``, ``items``, ``length``, ``called``, ``text``, ``number``, ``array``, what
+    ``forward`` calls, the ``shape`` of a tensor, ``members`` that a call needs, what a tensor or a module ``lacks``,
+    ``classes`` that it is compared with, what it has to be an ``instance`` of or ``equal`` to, or what is a
+    ``plain`` number."""
     detail: Any = None
-    """Name, key or string; for items their number, of a row their names; for calls the number of arguments and the
-    names of others."""
+    """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
 
 class Misuse(BaseException):
@@ -140,21 +133,18 @@ class _Numeric:
         key = key_taken(sys._getframe(1), name)  # noqa: SLF001
         if name == "keys" and not is_written(sys._getframe(1), name):  # noqa: SLF001
             raise self._refuse(Use("mapping"))  # `dict(cfg)`, `make(**cfg)`
-        how = "method" if is_called(sys._getframe(1), name) else "attribute"  # noqa: SLF001
-        raise self._refuse(Use(how, name) if key is None else Use("key", key))
+        raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         frame = sys._getframe(1)  # noqa: SLF001
         if "callable(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno) and not args:
             return self  # `d() if callable(d) else d`: no function was asked for
-        if len(args) == 1 and type(args[0]) is str and not kwargs:
-            raise self._refuse(Use("asked"))  # `vocab("<pad>")`
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
         keys = find_looked_up_keys(sys._getframe(1))  # noqa: SLF001
-        for key in keys if all(isinstance(key, str) for key in keys) else ():
-            self.slots[0].compared_with(str(key))
+        for key in keys if all(isinstance(key, str) or type(key) is int for key in keys) else ():
+            self.slots[0].compared_with(str(key) if isinstance(key, str) else key)
         for key in keys[:1]:
             self._refuse_unlike(key, [key for key in keys if inspect.isclass(key)])
         return int(super().__hash__())
@@ -180,8 +170,7 @@ class _Open:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             raise self._refuse(Use("key", key))
-        count, names = count_unpacked(sys._getframe(1)), list_unpacked_names(sys._getframe(1))  # noqa: SLF001
-        raise self._refuse(Use("row", names) if count and names else Use("items", count))
+        raise self._refuse(Use("items", count_unpacked(sys._getframe(1))))  # noqa: SLF001
 
     def __len__(self) -> int:
         is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001
@@ -259,17 +248,10 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if isinstance(other, Text) and self._is_item_of_another_list(other) and is_containment(frame):
-            self._note(str.__str__(other))  # a subset of what another list has
         if is_lookup(frame) or isinstance(other, Text):  # among keys, which `find_looked_up_keys` knows
             return
         if _is_theirs(frame):
             self._note(other)
-
-    def _is_item_of_another_list(self, other: Text) -> bool:
-        """Whether both are items, of two lists."""
-        mine, theirs = (each.slot.path.rpartition("[")[0] for each in (self, other))
-        return bool(mine and theirs) and mine != theirs
 
     def _note(self, other: object) -> None:
         self.slot.compared_with(other)
@@ -284,9 +266,6 @@ class Text(str):
 
     def __hash__(self) -> int:
         keys = find_looked_up_keys(sys._getframe(1))  # noqa: SLF001
-        theirs = [str.__str__(key) for key in keys if isinstance(key, Text)]  # of another argument
-        if theirs and str.__str__(self) not in theirs:
-            keys = theirs
         for key in keys:
             if type(key) is str:
                 self._note(key)
@@ -351,9 +330,9 @@ class _Several:
         return (self.slot,)
 
     def __iter__(self) -> Any:
-        expected, names = count_unpacked(sys._getframe(1)), list_unpacked_names(sys._getframe(1))  # noqa: SLF001
+        expected = count_unpacked(sys._getframe(1))  # noqa: SLF001
         if expected not in (None, len(self)):
-            raise Misuse(self.slot, Use("row", names) if expected and names else Use("items", expected))
+            raise Misuse(self.slot, Use("items", expected))
         return super().__iter__()  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
@@ -401,7 +380,6 @@ class Fields(dict[str, Any]):
     def __init__(self, slot: Slot) -> None:
         super().__init__()
         object.__setattr__(self, "slot", slot)
-        object.__setattr__(self, "is_taken_apart", False)
         for name in slot.children:
             super().__setitem__(str(name), slot.child(name).value())
 
@@ -411,11 +389,9 @@ class Fields(dict[str, Any]):
 
     def _read(self, name: str) -> Any:
         if name not in self:
-            slot: Slot = object.__getattribute__(self, "slot")
+            slot = self._slots_of()[0]
             child = slot.child(name)
-            if not (
-                MADE_UP.fullmatch(str(name)) or is_listed("mappings", slot.name)
-            ):  # names that were made up are those of nothing
+            if not MADE_UP.fullmatch(str(name)):  # keys that were made up are those of nothing
                 for made_up in [key for key in slot.children if MADE_UP.fullmatch(str(key))]:
                     del slot.children[made_up]
             child.name = slot.name if isinstance(name, Text) else child.name  # a name that is made up says nothing
@@ -425,10 +401,7 @@ class Fields(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
             raise AttributeError(name)
-        slot = self._slots_of()[0]
-        slot.ways.add("attribute")
-        if name not in self and is_called(sys._getframe(1), name) and is_asked(slot.name, name):  # noqa: SLF001
-            slot.child(name).kind = "result"
+        self._slots_of()[0].ways.add("attribute")
         return self._read(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -447,19 +420,12 @@ class Fields(dict[str, Any]):
         self._slots_of()[0].ways.add("key")
         return self._read(name)
 
-    def get(self, name: Any, default: Any = None) -> Any:
-        """As `dict.get`; what may be missing is noted."""
-        if name not in self and default is None and isinstance(name, str):
-            self._slots_of()[0].asked[str(name)] = None
-        return super().get(name, default)
-
     def pop(self, name: Any, *default: Any) -> Any:
         """As `dict.pop`; the argument still has what is taken out of it."""
         if default and name not in self:
             return default[0]
         value = self[name]
         super().pop(name)
-        object.__setattr__(self, "is_taken_apart", True)
         return value
 
     def items(self) -> Any:
@@ -483,51 +449,12 @@ class Fields(dict[str, Any]):
                 self._read(str(name))
         return super()
 
-    def __bool__(self) -> bool:
-        return not self._is_taken_apart() or super().__len__() > 0
-
-    def _is_taken_apart(self) -> bool:
-        """Whether code pops what it knows, and what is left is an error: ``if params: raise …``."""
-        return bool(object.__getattribute__(self, "is_taken_apart"))
-
-    def __len__(self) -> int:
-        if self._is_taken_apart():
-            return super().__len__()
-        slot = self._slots_of()[0]
-        if "attribute" in slot.ways and "key" not in slot.ways:
-            return int(slot.length())
-        if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has more words than code reads
-            slot.fill()
-        return len(slot.children)
-
     def __deepcopy__(self, memo: Any) -> Fields:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: who calls it expects a class or a function."""
-        is_asked_for = len(args) == 1 and type(args[0]) is str and not kwargs
-        use = Use("asked") if is_asked_for else Use("called", (len(args), tuple(kwargs)))
-        raise Misuse(self._slots_of()[0], use)
-
-
-class Asked:
-    """A method that returns a stand-in."""
-
-    def __init__(self, slot: Slot) -> None:
-        self.slot = slot
-
-    def _slots_of(self) -> tuple[Slot, ...]:
-        return (self.slot,)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The value of what it gives."""
-        return self.slot.answer((*args, *kwargs.values())).value()
-
-    def __len__(self) -> int:
-        return int(self.slot.length())
-
-    def __deepcopy__(self, memo: Any) -> Asked:
-        return self
+        raise Misuse(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
 
 
 class PlainData(TorchFunctionMode):

@@ -23,7 +23,6 @@ __all__ = [
     "Names",
     "evaluate",
     "find_failed_checks",
-    "find_loop_overruns",
     "find_nearest_multiple",
     "find_tensor_of_rank",
     "find_unequal_sides",
@@ -73,42 +72,8 @@ def _parts(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[tu
                 yield from _parts(value, names, is_wanted=is_wanted)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             yield from _parts(inner, names, is_wanted=not is_wanted)
-        case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp() | ast.ListComp() as each]) if is_wanted:
-            yield from _parts_of_each(each, names)
         case _:
             yield names, condition, is_wanted
-
-
-def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Iterator[tuple[Names, ast.expr, bool]]:
-    """Parts of a condition for each item of ``all(… for …)``."""
-    match each.generators:
-        case [ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]:
-            found = evaluate(items, names)
-            for item in found if type(found) in (list, tuple) else ():
-                yield from _parts(each.elt, {**names, name: item}, is_wanted=True)
-
-
-def find_loop_overruns(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
-    """The bound of a loop, how far it got, and the shapes of the tensors around it."""
-    for trace in list_tracebacks(error)[:3]:
-        frame = trace.tb_frame
-        names = _names_of(frame)
-        for loop in _loops(frame, trace.tb_lineno):
-            read = [_value(item, names) for item in ast.walk(loop.iter) if isinstance(item, ast.expr)]
-            numbers = {value for value in read if type(value) is int}
-            shapes = tuple(tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor))
-            for target in ast.walk(loop.target):
-                at = frame.f_locals.get(target.id) if isinstance(target, ast.Name) else None
-                if type(at) is int and at > 0:
-                    yield from ((size, at, shapes) for size in sorted(numbers) if size > at)
-
-
-def _loops(frame: FrameType, line: int) -> Iterator[Any]:
-    """The loops around a line of a frame."""
-    for node, at in number_nodes(frame, line):
-        inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
-        if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
-            yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
 
 
 def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
@@ -179,8 +144,8 @@ def _read(node: ast.expr, names: Names) -> Any:
             found = _attribute(_read(inner, names), name)
         case ast.Subscript(value=inner, slice=index):
             found = _item(_read(inner, names), index, names)
-        case ast.Call(func=ast.Name(id="len" | "sum" as name), args=[inner]):
-            found = {"len": _length, "sum": _sum}[name](_read(inner, names))
+        case ast.Call(func=ast.Name(id="len"), args=[inner]):
+            found = _length(_read(inner, names))
         case ast.Call(func=ast.Attribute(value=inner, attr="size" | "dim" as name), args=args):
             owner = _read(inner, names)
             found = getattr(owner, name)(*(_read(arg, names) for arg in args)) if isinstance(owner, Tensor) else None
@@ -220,10 +185,6 @@ def _length(value: Any) -> int | None:
     return len(value) if isinstance(value, tuple | list | dict | nn.ModuleList | nn.ParameterList) else None
 
 
-def _sum(value: Any) -> int | None:
-    return sum(value) if isinstance(value, tuple | list) and all(map(_is_number, value)) else None
-
-
 def find_tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
     """The tensor whose rank an expression computes."""
     match node:
@@ -233,23 +194,10 @@ def find_tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
             pass
         case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[])]):
             pass
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-            sizes = names.get(name)
-            found = [value for value in names.values() if isinstance(value, Tensor)] if _are_sizes(sizes) else []
-            return next((tensor for tensor in found if _is_part(sizes, tuple(tensor.shape))), None)
         case _:
             return None
     owner = _read(inner, names)
     return owner if isinstance(owner, Tensor) else None
-
-
-def _are_sizes(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(type(size) is int for size in value)
-
-
-def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
-    """Whether sizes are some of a shape, side by side."""
-    return any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
 
 
 def find_nearest_multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VARIADIC",
-    "count_columns_read",
     "count_listed_items",
     "find_compared_strings",
     "find_unpacked_parameters",
@@ -73,28 +72,6 @@ def count_listed_items(model: nn.Module) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def count_columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
-    """Number of columns that a forward reads one by one: ``emb(x[:, i])``, ``boxes[..., 0]``.
-
-    Returns:
-        Parameter → the dimension of the columns, 1 or -1, and how many there are.
-    """
-    tree = parse_source(model.forward)
-    loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
-    assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    found: dict[tuple[str, int], set[int]] = {}
-    for node in ast.walk(tree):
-        for name, dimension, numbers in _columns(node, loops):
-            found.setdefault((name, dimension), set()).update(numbers)
-    return {
-        name: (dimension, len(numbers))
-        for (name, dimension), numbers in found.items()
-        if name in {*get_parameters(model.forward)} - assigned
-        and len(numbers) > 1
-        and numbers == {*range(len(numbers))}
-    }
-
-
 def find_compared_strings(model: nn.Module) -> dict[str | int, list[str]]:
     """Parameters that a forward compares with strings or uses as keys of its parts, with these strings."""
     found: dict[str | int, list[str]] = {}
@@ -110,21 +87,6 @@ def find_compared_strings(model: nn.Module) -> dict[str | int, list[str]]:
                 keys = [*parts] if isinstance(parts, dict | nn.ModuleDict) else []
                 found.setdefault(name, []).extend(key for key in keys if isinstance(key, str))
     return {name: texts for name, texts in found.items() if texts}
-
-
-def _columns(node: ast.AST, loops: Mapping[str, int]) -> Iterator[tuple[str, int, set[int]]]:
-    match node:
-        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[ast.Slice(None, None, None), column])):
-            dimension = 1
-        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[ast.Constant(value=first), column])):
-            dimension = -1 if first is Ellipsis else 0
-        case _:
-            return
-    match column:
-        case ast.Constant(value=int(number)) if dimension:
-            yield name, dimension, {number}
-        case ast.Name(id=variable) if dimension and loops.get(variable, 0):
-            yield name, dimension, {*range(loops[variable])}
 
 
 def _counted_loops(node: ast.AST, model: nn.Module) -> Iterator[tuple[str, int]]:

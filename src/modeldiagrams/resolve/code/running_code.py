@@ -24,19 +24,15 @@ __all__ = [
     "get_attribute",
     "get_expression_at",
     "is_asked_for_tensor",
-    "is_called",
-    "is_containment",
     "is_given_to_old_tensor",
     "is_lookup",
     "is_written",
     "key_taken",
     "list_tracebacks",
-    "list_unpacked_names",
     "look_up_expression",
 ]
 
 _UNPACK, _UNPACK_ENDS = dis.opmap["UNPACK_SEQUENCE"], dis.opmap["UNPACK_EX"]
-_CONTAINS = dis.opmap["CONTAINS_OP"]
 _SUBSCRIPTED = compile("a[b]", "", "eval")
 _AT = [*dis.get_instructions(_SUBSCRIPTED)][-2].offset
 _LOOKUP = _SUBSCRIPTED.co_code[_AT : _AT + 2]
@@ -170,12 +166,6 @@ def is_written(frame: FrameType, name: str) -> bool:
     return not line or re.search(rf"\.\s*{name}\b", line) is not None
 
 
-def is_called(frame: FrameType, name: str) -> bool:
-    """Whether the running line calls the attribute."""
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    return re.search(rf"\.\s*{name}\s*\(", line) is not None
-
-
 def is_given_to_old_tensor(frame: FrameType) -> bool:
     """Whether a frame calls ``torch.Tensor([size])``, which asks a number for its length."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
@@ -187,24 +177,8 @@ def is_lookup(frame: FrameType) -> bool:
     return frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2] == _LOOKUP
 
 
-def is_containment(frame: FrameType) -> bool:
-    """Whether a frame runs ``name in names``."""
-    return frame.f_code.co_code[frame.f_lasti] == _CONTAINS
-
-
 def count_unpacked(frame: FrameType) -> int | None:
     """Number of names that a frame unpacks a value into; None if it does something else."""
     code = frame.f_code.co_code
     at = frame.f_lasti
     return code[at + 1] if code[at] == _UNPACK else None
-
-
-def list_unpacked_names(frame: FrameType) -> tuple[str, ...]:
-    """Names that a frame unpacks a value into; empty for other targets."""
-    count = count_unpacked(frame) or 0
-    after = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
-    names: list[str] = []
-    for each in itertools.islice(after, count):
-        is_stored = each.opname.startswith("STORE_FAST")
-        names += each.argval if isinstance(each.argval, tuple) else [each.argval if is_stored else ""]
-    return tuple(names[:count]) if len(names) >= count and all(isinstance(name, str) for name in names) else ()

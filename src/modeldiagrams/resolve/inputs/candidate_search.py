@@ -16,7 +16,6 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.inputs.sizes import NAMED, use_named_sizes
 from modeldiagrams.resolve.names.candidates import (
     ABSENT,
     SIZES,
@@ -24,20 +23,17 @@ from modeldiagrams.resolve.names.candidates import (
     count_elements,
     fill_sizes,
     find_named_sizes,
-    find_role,
     list_sizes,
 )
-from modeldiagrams.resolve.values.input_entries import list_leaves
 from modeldiagrams.resolve.values.input_values import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.inputs.budget import Budget
     from modeldiagrams.resolve.inputs.failure_search import Solution
-    from modeldiagrams.resolve.values.input_entries import Entries, Leaf
     from modeldiagrams.tracer import Mode
 
 __all__ = [
@@ -121,22 +117,7 @@ class CandidateSearch:
         if self.working is None:
             return None
         reasons = {name: candidate.reason for name, candidate in self.chosen(self.working).items()}
-        return self._as_named(FoundInputs(self.entries(self.working), reasons, self.trace))
-
-    def _as_named(self, found: FoundInputs) -> FoundInputs:
-        """The same with sizes that names ask for, if the model runs with them."""
-
-        def works(entries: dict[str | int, Any]) -> bool:
-            trace, result = run_trial_pass(self.model, *make_inputs(entries), "fake", costs=False)
-            line = result.partition("\n")[0][:_MAX_MESSAGE]
-            self.budget.lines.append(f"{entries} ({trace.graph.status.mode}): {line}")
-            return result == _WORKS
-
-        entries = found.entries if self.is_on_meta else use_named_sizes(found.entries, works)
-        if entries is found.entries:
-            return found
-        others = {name for name, entry in entries.items() if entry != found.entries[name]}
-        return FoundInputs(entries, found.reasons | dict.fromkeys(others, NAMED), None)
+        return FoundInputs(self.entries(self.working), reasons, self.trace)
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
@@ -293,50 +274,16 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(by_entry.values())
 
 
-Defects = tuple[int, bool, int, int]
-"""Numbers of inputs that reach no output, whether the batch is lost, uncalled modules, and odd sizes.
-
-The least is the best. Some inputs have to be odd: that alone is no defect.
-"""
-
-_IMAGE_RANK = 4
-_CHANNELS = 2
-_EDGE = (2, 1)
-"""Pairs of nodes; a state of two layers has a width, too."""
+Defects = tuple[int, bool, int]
+"""Inputs that reach no output, whether the batch is lost, and uncalled modules; the least is the best."""
 
 
-def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
+def find_defects(model: nn.Module, graph: Graph, solution: Solution) -> Defects:
     """Defects of a solution, the worst kind first.
 
     Args:
         model: What was called.
         graph: Of its pass.
         solution: Its inputs.
-        is_own: Whether a size was allocated by the search.
     """
-    idle, odd = count_uncalled_modules(model, graph), count_oddities(solution.entries, is_own)
-    return count_dead_inputs(graph), not solution.keeps_batch, idle, odd
-
-
-def count_oddities(entries: Entries, is_own: Callable[[int], bool]) -> int:
-    """Number of sizes that a person would not choose; most of them fit only by broadcasting."""
-    every = [*list_leaves(entries)]
-    own = {size for leaf in every for size in leaf.shape if is_own(size)}
-    return len(own) + sum(_oddness(leaf, every) for leaf in every)
-
-
-def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
-    """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
-    name = next((key for key in reversed(leaf.path) if isinstance(key, str)), "")  # of a pair of states, theirs
-    role = find_role(name) if name else None
-    kind = role.name if role else ""
-    is_of_one_layer = kind == "state" and leaf.shape[:2] == (1, 1)
-    is_batch_second = leaf.shape[1:2] == (1,) and leaf.shape[:1] != (1,) and not _is_edge(leaf)
-    start = _CHANNELS if is_batch_second or is_of_one_layer or len(leaf.shape) >= _IMAGE_RANK else 1
-    rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}
-    is_alone = len(leaf.shape) == 1 and bool(rows) and leaf.shape[:1] not in rows
-    return leaf.shape[start:].count(1) + (kind == "mask" and len(leaf.shape) == 1) + (kind == "lengths" and is_alone)
-
-
-def _is_edge(leaf: Leaf) -> bool:
-    return leaf.shape == _EDGE
+    return count_dead_inputs(graph), not solution.keeps_batch, count_uncalled_modules(model, graph)

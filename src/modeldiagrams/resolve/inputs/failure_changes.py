@@ -7,7 +7,6 @@ dimension of which input it came from.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from modeldiagrams.resolve.inputs.slopes import Slopes
 from modeldiagrams.resolve.inputs.structure_changes import propose_structures
 from modeldiagrams.resolve.inputs.wanted import Wanted, find_wanted, is_too_small
 from modeldiagrams.resolve.values.input_entries import (
-    LESS,
     Entries,
     Leaf,
     Path,
@@ -37,7 +35,6 @@ __all__ = ["propose_changes", "propose_dtypes"]
 
 _MAX_SIZE = 8192
 _MAX_RANK = 6
-_IMAGE_RANK = 4
 _SIDES = 2
 _NEW = 10
 """Number of the first dimension that an input gets later."""
@@ -50,16 +47,9 @@ def propose_changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds
     slopes = Slopes(entries, probed, sizes, seeds.again)
     if is_too_small(probed):
         yield from enlarge_inputs(entries, change.sources(), sizes, seeds.again)
-    if change.has_one_row():
-        yield from change.with_one_row()
     if slopes.lacks_dimension():
         yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
-    if re.search("broadcast|must match the (existing )?size", probed.message):
-        yield from change.with_same_sides(change.sources())
-    if "cannot be multiplied" in probed.message:  # a lazy layer has the size of the first input that it got
-        yield from change.with_same_sides([*list_leaves(entries)])
     yield from slopes.solved()
-    yield from change.with_one_row()
     for wanted in find_wanted(probed):
         yield from change.of(wanted)
 
@@ -92,40 +82,6 @@ class _Change:
             case "dtype":
                 for leaf in self._about(wanted):
                     yield from self._of_dtype(leaf, wanted)
-
-    def with_one_row(self) -> Iterator[Entries]:
-        """The batch is one row, where the model has put all rows in one."""
-        batch, shapes = self.sizes.batch, self.operand_shapes()
-        first = shapes[0] if shapes else ()
-        rows = [leaf for leaf in self.sources() if leaf.shape[:1] == (batch,)]
-        if rows and len(first) > 1 and first[0] == 1 and (first[-1] % batch == 0 or self.has_one_row()):
-            changed = self.entries
-            for leaf in self._all():
-                if leaf.shape[:1] == (batch,):
-                    changed = put_entry(changed, leaf.path, leaf.sized(0, 1).entry)
-            if changed != self.entries:
-                yield changed
-
-    def with_same_sides(self, about: list[Leaf]) -> Iterator[Entries]:
-        """Pictures, clips and volumes that are combined have the same height and width."""
-        pictures = [leaf for leaf in about if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
-        if not all(map(self._has_free_sides, pictures)):
-            return  # the last size is that of features
-        for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):
-            changed = self.entries
-            for leaf in pictures:
-                changed = put_entry(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
-            if changed != self.entries:
-                yield changed
-
-    def _has_free_sides(self, leaf: Leaf) -> bool:
-        height, width = leaf.shape[-_SIDES:]
-        is_made_small = LESS < height == width - 1 < LESS + _MAX_RANK
-        return is_made_small or (self.sizes.is_own(height) and self.sizes.is_own(width))
-
-    def has_one_row(self) -> bool:
-        """Whether the model's own state has one row."""
-        return any(leaf.shape[:2] == (1, 1) for leaf in self._all())
 
     def _of_dtype(self, leaf: Leaf, wanted: Wanted) -> Iterator[Entries]:
         if leaf.dtype != wanted.dtype:

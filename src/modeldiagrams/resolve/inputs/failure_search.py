@@ -1,11 +1,9 @@
 """Searches inputs by answering failures (rule 4): each failed pass says what the next one should be like.
 
-The first entries come from what the forward does with its inputs (`reading`), then from names, annotations and layers
-alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
-it asks for (`structure` and `failure_changes`), and of all that wait those come first whose parent got furthest.
+The first entries come from names, annotations and layers; the sizes of their dimensions are `sizes` that occur nowhere
+else. A failed pass is answered by the changes that it asks for (`structure_changes` and `failure_changes`), and of all
+that wait those come first whose parent got furthest.
 Inputs with which the model runs get usual sizes wherever it still runs with them.
-
-Long because what a search knows so far decides what comes next, and whether anything does.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.conditions import find_unequal_sides
 from modeldiagrams.resolve.code.forward import (
     VARIADIC,
-    count_columns_read,
     find_compared_strings,
     find_unpacked_parameters,
     get_parameters,
@@ -102,11 +99,9 @@ class FailureSearch:
         self._failures: Counter[tuple[Any, ...]] = Counter()
         self._seen: set[str] = set()
         self._work = 0
-        self._unanswered: tuple[_Try, Probed] | None = None  # the last pass, if none could follow
         self._tried: Probed | None = None
         self._comparison: Probed | None = None  # a pass that shows what a failure depends on
         parameters = get_parameters(self.model.forward)
-        self._columns = {(name,): columns for name, columns in count_columns_read(self.model).items()}
         self._taken_apart = find_unpacked_parameters(self.model)
         self._usual = UsualSizes(self.sizes, self._works, is_graph=any(map(is_graph, parameters)))
         self.optional = tuple(
@@ -122,9 +117,7 @@ class FailureSearch:
             most_tries: Passes until there is a solution.
             more_tries: Passes after the first one, for a better one.
         """
-        has_one, unanswered, self._unanswered = False, self._unanswered, None
-        if unanswered:
-            self._answer(*unanswered)
+        has_one = False
         for order, entries in enumerate(self._seeds()):
             self._push(_Try(0, order, 0, 0, entries))
         tries = most_tries
@@ -147,8 +140,6 @@ class FailureSearch:
                 self._later.append(parent)
             elif tries:
                 self._answer(parent, probed)
-            else:
-                self._unanswered = parent, probed
 
     def _is_repeated(self, probed: Probed) -> bool:
         """Whether what changed made no difference: what follows is no better than before."""
@@ -169,7 +160,7 @@ class FailureSearch:
         """What else to try after a failed pass, which may take passes itself."""
         if needs_values(probed.error):
             smaller = self.sizes.affordable(parent.entries, MOST_WITH_VALUES)
-            for each in (smaller, self._usual.shown(smaller), self.sizes.fewest(smaller)):
+            for each in (smaller, self._usual.shown(smaller)):
                 self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
         changed = propose_changes(parent.entries, probed, self.sizes, self)
         for place, entries in zip(range(_MOST_CHANGES), changed, strict=False):
@@ -222,16 +213,6 @@ class FailureSearch:
             else:
                 return None
         return entries if probed is not None else None
-
-    def is_for_one_row(self, entries: Entries) -> bool:
-        """Whether a model that runs with one row of everything doesn't with several."""
-        if any(leaf.shape[:1] != (1,) for leaf in list_leaves(entries)):
-            return False
-        several = entries
-        for leaf in list_leaves(entries):
-            several = put_entry(several, leaf.path, leaf.sized(0, self.sizes.batch).entry)
-        probed = self.again(several)
-        return probed is not None and probed.error is not None and not needs_values(probed.error)
 
     def _is_spent(self) -> bool:
         return self._work > _MOST_WORK or self.budget.is_exhausted
@@ -307,8 +288,5 @@ class FailureSearch:
             return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*list_leaves(plain)]:
             sized = self.sizes.of(replace(leaf, path=(*path, *leaf.path)))
-            if not leaf.path and path in self._columns:
-                dimension, count = self._columns[path]
-                sized = sized.sized(dimension % len(sized.shape), count)
             plain = put_entry(plain, leaf.path, sized.entry)
         return plain

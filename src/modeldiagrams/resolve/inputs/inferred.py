@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.forward import (
-    count_columns_read,
     count_listed_items,
     find_unpacked_parameters,
     get_parameters,
@@ -74,9 +73,6 @@ def infer_candidates(model: nn.Module) -> Iterator[Candidates]:
         candidates: Candidates = {
             p.name: _parameter(p, layers, inside.get(p.name, ()), lists.get(p.name, 0)) for p in named
         }
-        for name, (dimension, count) in count_columns_read(model).items():
-            if name in candidates:
-                candidates[name] = _with_columns(candidates[name], dimension, count)
         candidates = _with_documented(candidates, model)
         if is_of_graph:
             candidates = {
@@ -98,24 +94,6 @@ def _with_documented(candidates: Candidates, model: nn.Module) -> Candidates:
             others = [option for option in candidates[name] if option is not ABSENT]
             candidates[name] = [*absent, documented[str(name)], *others]
     return candidates
-
-
-def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> list[Candidate]:
-    """The same with so many columns, before those without."""
-    first = [option for option in options if option is ABSENT]
-    found = []
-    for option in options:
-        shape = option.entry.get("shape") if isinstance(option.entry, dict) else option.entry
-        if not isinstance(shape, list) or not shape or isinstance(shape[0], list | dict):
-            continue
-        is_float = shape is option.entry
-        at = dimension if len(shape) > 1 else len(shape)
-        sized = [*shape, count] if dimension < 0 and not is_float else [*shape[: at % len(shape)], count]
-        if dimension > 0 and len(shape) > at:
-            sized = [*shape[:at], count, *shape[at + 1 :]]
-        entry = sized if is_float else {**option.entry, "shape": sized}
-        found.append(Candidate(entry, f"forward reads {count} columns of it"))
-    return [*first, *found, *(option for option in options if option is not ABSENT)]
 
 
 def infer_tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:
@@ -144,7 +122,7 @@ def _parameter(
     if _NUMBERS.fullmatch(str(parameter.annotation)):
         inside, count = (), 0
     elif re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
-        found = _with_single_images(parameter.name, [*_several(found), *found])
+        found = [*_several(found), *found]
     if count and not is_graph(parameter.name):
         found = [*_several(found, (count,)), *found]
     if inside and not is_graph(parameter.name):  # edges are pairs in one tensor
@@ -246,15 +224,6 @@ def _several(candidates: list[Candidate], counts: Sequence[int] = (2, 3, 4, 1)) 
     for candidate in candidates[:_MAX_LISTED]:
         for count in counts:
             yield Candidate([candidate.entry] * count, f"{count} of them, each {candidate.reason}")
-
-
-def _with_single_images(name: str, candidates: list[Candidate]) -> list[Candidate]:
-    """In a list of images, those of a batch: each is one image, as detectors take pictures of several sizes."""
-    role, first = find_role(name), candidates[0].entry[0] if candidates else None
-    single = []
-    if role and role.name == "image" and isinstance(first, list) and len(first) == _IMAGE_RANK:
-        single.append(Candidate([first[1:]], "a list of one image without a dimension of the batch"))
-    return [*candidates[:1], *single, *candidates[1:]]
 
 
 def _unpacked(inside: Sequence[Any], layers: Layers) -> Iterator[Candidate]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.values.input_entries import Entries, Leaf, Path
 
-__all__ = ["BATCHES", "NAMED", "Sizes", "UsualSizes", "is_sequence", "use_named_sizes"]
+__all__ = ["BATCHES", "Sizes", "UsualSizes", "is_sequence"]
 
 BATCHES = (7, 11, 13, 5)
 """Numbers of rows: the first that is no size of the model's own."""
@@ -87,7 +85,6 @@ class Sizes:
         self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]
         self._large = [size for size in _LARGE_PRIMES if size not in taken]
         self._given: dict[tuple[Path, int], int] = {}
-        self._expected: dict[int, int] = {}
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
         """The size of one dimension of one input, the same whenever it is asked for."""
@@ -98,14 +95,6 @@ class Sizes:
             self._given[key] = next((size for size in source if size not in taken), source[-1])
         return self._given[key]
 
-    def expect(self, size: int, usual: int) -> None:
-        """What readers expect in place of a size that was given out here."""
-        self._expected[size] = usual
-
-    def expect_nothing(self) -> None:
-        """Forget what was expected: the model doesn't run with it."""
-        self._expected.clear()
-
     def affordable(self, entries: Entries, most: int) -> Entries:
         """The same with at most so many elements, if only sizes that were given out here need to be smaller."""
         smaller = entries
@@ -115,14 +104,6 @@ class Sizes:
                 break
         return smaller
 
-    def fewest(self, entries: Entries) -> Entries:
-        """The same with one row, and two of everything whose size was given out here: for a pass that has values."""
-        fewest = dict.fromkeys(self._given.values(), _PAIR) | {self.batch: 1}
-        for leaf in [*list_leaves(entries)]:
-            shape = tuple(fewest.get(size, size) for size in leaf.shape)
-            entries = put_entry_everywhere(entries, leaf.path, replace(leaf, shape=shape).entry)
-        return entries
-
     def _with_sides(self, entries: Entries, about: int, most: int) -> Entries:
         for leaf in sorted(list_leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
             if count_elements(entries) <= most:
@@ -130,10 +111,6 @@ class Sizes:
             small = [about + d if size > _LARGE and self.is_own(size) else size for d, size in enumerate(leaf.shape)]
             entries = put_entry_everywhere(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
         return entries
-
-    def given(self) -> list[int]:
-        """The sizes that were given out here, but for that of the batch."""
-        return [*self._given.values()]
 
     def is_own(self, size: int) -> bool:
         """Whether a size was given out here."""
@@ -164,11 +141,6 @@ class Sizes:
         is_open = len(leaf.shape) > 1 + _PAIR and leaf.shape[-_PAIR:] == (side, side)
         return replace(leaf, shape=(*leaf.shape[:-_PAIR], *sides)) if sides and is_open else leaf
 
-    def _sides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Height and width of pictures; both parts of complex numbers come behind them."""
-        has_parts = shape[-1] == _PAIR and not self.is_own(shape[-1])
-        return shape[-1 - _PAIR : -1] if has_parts else shape[-_PAIR:]
-
     def usual(self, leaf: Leaf, batch: int, others: Iterable[Leaf] = ()) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here.
 
@@ -179,12 +151,11 @@ class Sizes:
         """
         pictures = [each.shape for each in (leaf, *others) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
         videos = [shape for shape in pictures if len(shape) >= _VIDEO_RANK]
-        frames = {size for s in videos for size in s[:-_PAIR]} - {size for s in videos for size in self._sides(s)}
+        frames = {size for s in videos for size in s[:-_PAIR]} - {size for s in videos for size in s[-_PAIR:]}
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: list_sizes("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
         usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *others) if _is_named_picture(each)}
-        usual |= self._expected
         given = {size: usual[size] for size in self._given.values()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
 
@@ -207,17 +178,8 @@ def _is_listed_picture(leaf: Leaf) -> bool:
 
 
 _IMAGE_RANK = 4
-_SOUND = re.compile(r"audio|wave|sound|speech|(^|_)wavs?$")
-_SOUND_RANK = 3
-_SAMPLES = 4000
-_POINTS = re.compile(r"x|pos|positions?|coords?|coordinates|xyz|r")
-"""Names of where nodes are; of features, layers tell how many there are."""
-_POINTS_RANK = 2
-_COORDINATES = 3
 _LEAST_USUAL_SIDE = 8
 """A dimension of fewer items is no side of a picture."""
-_MOST_SIDES = 4
-"""That are tried for a picture that 32 is too small for."""
 
 
 class UsualSizes:
@@ -241,17 +203,13 @@ class UsualSizes:
 
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
-        entries = use_named_sizes(self._longer(self._with_numbers(entries)), self._works)
-        for size, usual in self._meant(entries):
-            self.sizes.expect(size, usual)
+        entries = self._with_numbers(entries)
         shown = self.shown(entries)
-        if not (keeps_batch := self._works(shown)):
-            self.sizes.expect_nothing()
-            keeps_batch = self._works(shown := self.shown(entries))
+        keeps_batch = self._works(shown)
         yield self._with_square_pictures(shown)
         # if it keeps the batch, this would otherwise be the same
         mostly = self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
-        yield self._with_square_pictures(self._with_larger_pictures(mostly))
+        yield self._with_square_pictures(mostly)
 
     def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
         """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
@@ -271,26 +229,6 @@ class UsualSizes:
             shape = tuple(b if a == size else a for a, b in zip(leaf.shape, usual, strict=True))
             entries = put_entry(entries, leaf.path, replace(leaf, shape=shape).entry)
         return entries
-
-    def _longer(self, entries: Entries) -> Entries:
-        """Sequences that are as long as others, where code only asks for their length."""
-        changed = entries
-        for leaf in list_leaves(entries) if is_sequence(entries) else ():
-            changed = put_entry(changed, leaf.path, leaf.sized(0, list_sizes("<length>")[0]).entry)
-        return changed if changed != entries and self._works(changed) else entries
-
-    def _meant(self, entries: Entries) -> Iterator[tuple[int, int]]:
-        """Allocated sizes, and what is usual instead: samples of a sound, coordinates."""
-        every = [*list_leaves(entries)]
-        is_graph = self._rows(entries) == NODES
-        for leaf in every:
-            size, name = (leaf.shape or (0,))[-1], str(leaf.path[-1])
-            is_free = leaf.dtype == "float32" and self.sizes.is_own(size) and size != self.sizes.batch
-            is_other = sum(each.shape.count(size) for each in every) > 1
-            if is_free and len(leaf.shape) <= _SOUND_RANK and _SOUND.search(name):
-                yield size, _SAMPLES
-            elif is_free and is_graph and not is_other and len(leaf.shape) == _POINTS_RANK and _POINTS.fullmatch(name):
-                yield size, _COORDINATES
 
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
@@ -325,19 +263,6 @@ class UsualSizes:
                 changed = put_entry_everywhere(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *new)).entry)
         return changed
 
-    def _with_larger_pictures(self, entries: Entries) -> Entries:
-        """The entries with the smallest usual sides with which the model runs, in place of allocated ones."""
-        least, *more = list_sizes("<size>")
-        for side in sorted(size for size in more if size > least)[:_MOST_SIDES]:
-            changed = entries
-            for leaf in list_leaves(entries):
-                if len(leaf.shape) >= _IMAGE_RANK:
-                    sides = tuple(side if self.sizes.is_own(size) else size for size in leaf.shape[-2:])
-                    changed = put_entry(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *sides)).entry)
-            if changed == entries or self._works(changed):
-                return changed
-        return entries
-
     def shown(self, entries: Any) -> Any:
         """The same with usual sizes, whether or not the model runs with them."""
         changed = entries
@@ -362,103 +287,3 @@ def is_sequence(entries: Entries) -> bool:
     roles = [find_role(str(leaf.path[-1])) if leaf.path else None for leaf in every]
     are_ids = all(role is not None and role.name == "ids" for role in roles)
     return bool(every) and are_ids and all(len(leaf.shape) == 1 and leaf.dtype == "int64" for leaf in every)
-
-
-NAMED = "sizes that its name tells, and arguments of the constructor"
-"""Why inputs are what they are."""
-
-_WIDTH = re.compile(r"(?P<word>[a-z]+?)s?_?(dims?|size|width|features?)")
-_LENGTH = re.compile(r"(seq|sequence|context|input|window|history|lookback)_?(len|length|size|steps|window)|lookback")
-_SERIES_RANK = 3
-_SQUARE = 2
-_LEAST_WORD = 3
-_MOST_PASSES = 4
-
-
-def use_named_sizes(entries: Entries, works: Callable[[Entries], bool]) -> Entries:
-    """The entries with sizes that names suggest, if the model runs with them.
-
-    Args:
-        entries: With which it runs.
-        works: Runs it with others.
-    """
-    return next(filter(works, itertools.islice(propose_named_sizes(entries), _MOST_PASSES)), entries)
-
-
-def propose_named_sizes(entries: Entries) -> Iterator[Entries]:
-    """Entries with sizes that names suggest, likeliest first."""
-    yield from _squares(entries)
-    yield from _widths(entries)
-    yield from _lengths(entries)
-
-
-def _squares(entries: Entries) -> Iterator[Entries]:
-    for leaf in list_leaves(entries):
-        role = find_role(_name(leaf.path))
-        if role and role.name == "adjacency" and len(leaf.shape) >= _SQUARE and leaf.dtype == "float32":
-            rows, columns = leaf.shape[-2:]
-            if rows != columns:
-                yield _everywhere(entries, columns, rows)
-                yield _everywhere(entries, rows, columns)
-
-
-def _everywhere(entries: Entries, old: int, new: int) -> Entries:
-    for leaf in [*list_leaves(entries)]:
-        sizes = tuple(new if size == old else size for size in leaf.shape)
-        entries = put_entry_everywhere(entries, leaf.path, replace(leaf, shape=sizes).entry)
-    return entries
-
-
-def _widths(entries: Entries) -> Iterator[Entries]:
-    """Widths by the arguments of the constructor; what one input gains, another one may lose."""
-    rows = [leaf for leaf in list_leaves(entries) if leaf.dtype == "float32" and 1 < len(leaf.shape) < _IMAGE_RANK]
-    named = {leaf.path: width for leaf in rows if (width := _argument_width(leaf)) and width not in leaf.shape}
-    if not named:
-        return
-    changed, more = entries, 0
-    for leaf in rows:
-        if leaf.path in named:
-            changed = _with_width(changed, leaf, named[leaf.path])
-            more += named[leaf.path] - leaf.shape[-1]
-    yield changed
-    others = [
-        leaf for leaf in rows if leaf.path not in named and leaf.shape[-1] - more in get_constructor_numbers().values()
-    ]
-    for leaf in others if more else ():
-        yield _with_width(changed, leaf, leaf.shape[-1] - more)
-
-
-def _lengths(entries: Entries) -> Iterator[Entries]:
-    """Lengths of series by the argument that says it: ``seq_len``, where some other length was found."""
-    numbers = get_constructor_numbers()
-    length = next((number for name, number in numbers.items() if _LENGTH.fullmatch(name.lower())), 0)
-    series = [leaf for leaf in list_leaves(entries) if leaf.dtype == "float32" and len(leaf.shape) == _SERIES_RANK]
-    if not length or any(length in leaf.shape for leaf in list_leaves(entries)):
-        return
-    open_ = {size: None for leaf in series for size in leaf.shape[1:] if size > 1 and size not in numbers.values()}
-    for size in open_:
-        if all(leaf.shape.count(size) < _SQUARE for leaf in series):
-            yield _everywhere(entries, size, length)
-
-
-def _with_width(entries: Entries, leaf: Leaf, width: int) -> Entries:
-    changed: Entries = put_entry_everywhere(entries, leaf.path, leaf.sized(len(leaf.shape) - 1, width).entry)
-    return changed
-
-
-def _argument_width(leaf: Leaf) -> int | None:
-    """The argument that goes by the name of an input: ``obs_dim`` of ``obs`` and ``observation``."""
-    name = _name(leaf.path).lower()
-    first = name.partition("_")[0]
-    for argument, number in get_constructor_numbers().items():
-        match = _WIDTH.fullmatch(argument.lower())
-        word = match["word"] if match else ""
-        if word and (
-            word.rstrip("s") in (name.rstrip("s"), first) or (len(word) >= _LEAST_WORD and name.startswith(word))
-        ):
-            return number
-    return None
-
-
-def _name(path: Path) -> str:
-    return next((key for key in reversed(path) if isinstance(key, str)), "")

@@ -7,7 +7,7 @@ that moves with the batch shows that an input lacks a dimension.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.wanted import find_wanted
@@ -29,7 +29,6 @@ _MOST_GROUPS = 8
 """Passes for one failure."""
 _MAX_SIZE = 8192
 _MOST_SIDES = 16
-_MOST_ENLARGED = 3
 _SIDES = 2
 
 
@@ -55,8 +54,7 @@ class Slopes:
             return  # such a size is that of an input itself
         moving = [
             (size, places, moved)
-            for size, all_places in self._groups()[:_MOST_GROUPS]
-            for places in self._parted(size, all_places)
+            for size, places in self._groups()[:_MOST_GROUPS]
             if (moved := self._moves(size, places))
         ]
         for leaf, first in self._pictures([places for _, places, _ in moving]):
@@ -68,12 +66,6 @@ class Slopes:
                 yield from self._alone(size, places, (wanted.got - wanted.value) / step * size)
         if not moving:
             yield from self._further
-        gaps = [(size, places, (moved[0][0].got - moved[0][0].value, moved[0][1])) for size, places, moved in moving]
-        yield from self._together(gaps)
-        for size, places, _ in moving[:_MOST_ENLARGED]:
-            larger = self._sized(places, 4 * size)
-            if self._gets_further(self.again(larger)):
-                yield larger
 
     def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Wanted, int]]:
         """Sizes that should be others, and by how much the difference changes if a size is twice as large."""
@@ -84,32 +76,12 @@ class Slopes:
         moved = self._moved(probed)
         return [(w, step) for w, step in moved if self.sizes.batch not in (w.got, w.value)]
 
-    def _parted(self, size: int, places: list[tuple[Leaf, int]]) -> list[list[tuple[Leaf, int]]]:
-        """Places of a size, those of each input alone if the pass does not get as far with all of them changed."""
-        paths = dict.fromkeys(leaf.path for leaf, _ in places)
-        if len(paths) < 2 or not self.sizes.is_own(size) or self._moves(size, places):  # noqa: PLR2004
-            return [places]
-        return [[place for place in places if place[0].path == path] for path in paths]
-
     def _alone(self, size: int, places: list[tuple[Leaf, int]], less: float) -> Iterator[Entries]:
         target = size - less
         if target == 0:
             yield from (put_entry(self.entries, leaf.path, {"value": None}) for leaf, _ in places[:1])
         elif target == int(target) and 0 < target <= _MAX_SIZE and target != size:
             yield self._sized(places, int(target))
-
-    def _together(self, moving: list[tuple[int, list[tuple[Leaf, int]], tuple[int, int]]]) -> Iterator[Entries]:
-        """Several sizes that add up to the failing one share what it has to be."""
-        if len(moving) < 2 or len({gap for _, _, (gap, _) in moving}) > 1:  # noqa: PLR2004
-            return
-        gap = moving[0][2][0]
-        slope = sum(step / size for size, _, (_, step) in moving)
-        share = (sum(step for _, _, (_, step) in moving) - gap) / slope if slope else 0
-        if share >= 1 and share == int(share):
-            changed = self
-            for _, places, _ in moving:
-                changed = replace(self, entries=changed._sized(places, int(share)))
-            yield changed.entries
 
     def _pictures(self, groups: list[list[tuple[Leaf, int]]]) -> Iterator[tuple[Leaf, int]]:
         """Inputs whose height and width both move the failing size, with the dimension of the height."""

@@ -7,9 +7,9 @@ import linecache
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from modeldiagrams.resolve.code.conditions import find_failed_checks, find_unequal_sides
+from modeldiagrams.resolve.code.conditions import find_unequal_sides
 from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks, look_up_expression
 from modeldiagrams.resolve.names.candidates import list_sizes
 from modeldiagrams.resolve.values.input_entries import OBJECT, get_entry, list_leaves, put_entry
@@ -71,7 +71,6 @@ def propose_structures(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
             yield put_entry(entries, path, seeds.seed(str(path[-1]), path) if wrong[1] == "Tensor" else several)
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
-    yield from _asked_for(entries, probed, seeds)
 
 
 def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -81,10 +80,6 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
     path = places.get(id(error.obj))
     if path is None:
         return
-    if error.name in ("items", "keys", "values") and not isinstance(error.obj, dict):
-        for keys in _known_keys(probed):
-            yield put_entry(entries, path, {key: seeds.seed(key, (*path, key)) for key in keys})
-        return
     before = get_entry(entries, path)
     is_object = isinstance(before, dict) and "_target_" in before
     if hasattr(Tensor, error.name) and not is_object:
@@ -92,16 +87,6 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
         return
     known = before if is_object else OBJECT
     yield put_entry(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
-
-
-def _known_keys(probed: Probed) -> Iterator[list[str]]:
-    """Names that the failing module has parts for: of a dict that is gone through, nothing else is known."""
-    for frame, _ in probed.frames():
-        owner = frame.f_locals.get("self")
-        parts = [*owner.children(), *vars(owner).values()] if isinstance(owner, nn.Module) else []
-        known = [[str(key) for key in part] for part in parts if isinstance(part, dict | nn.ModuleDict) and len(part)]
-        yield from (keys for keys in known if all(key.isidentifier() for key in keys) and len(keys) <= _MOST_PARTS)
-    yield ["first", "second"]
 
 
 def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -129,60 +114,23 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
     count, frame = int(match[1]), frames[0][0]
     line = linecache.getline(frame.f_code.co_filename, list_tracebacks(probed.error)[0].tb_lineno)
     is_shape = ".shape" in line or ".size(" in line
-    for path in _parts(entries, line, frame, places, count):
-        yield put_entry(entries, path, _seeded(_targets(probed) or [str(path[-1])] * count, path, seeds))
     for path in _named(line, frame, places):
         found = next((leaf for leaf in list_leaves(get_entry(entries, path))), None)
         if found is None:
             continue
         if not is_shape:
             names = _targets(probed) or [str(path[-1])] * count
-            yield put_entry(entries, path, _seeded(names[:count], path, seeds))
+            parts = [seeds.seed(name, (*path, index)) for index, name in enumerate(names)]
+            yield put_entry(entries, path, parts)
             yield put_entry(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
             yield put_entry(entries, path, found.sized(0, count).entry)
 
 
-def _parts(entries: Entries, line: str, frame: FrameType, places: dict[int, Path], count: int) -> list[Path]:
-    """Parts of an input that a statement takes apart: ``x, (h, c) = inputs``, ``text, mask = batch["text"]``."""
-    try:
-        statement = ast.parse(line.strip()).body
-    except SyntaxError:
-        return []
-    match statement:
-        case [ast.Assign(targets=[ast.Tuple(elts=parts)], value=value)]:
-            path = places.get(id(look_up_expression(value, frame.f_locals)))
-            if path is None:
-                return []
-            inner = [at for at, part in enumerate(parts) if isinstance(part, ast.Tuple) and len(part.elts) == count]
-            for whole in (path, path[:-1]):  # the name may be that of a part by now: `x, (h, c) = x`
-                before = get_entry(entries, whole) if inner and whole else None
-                if isinstance(before, list) and not isinstance(before[0], int):
-                    return [(*whole, at) for at in inner]
-            return [path] if isinstance(value, ast.Subscript) and not inner else []
-    return []
-
-
-Names = list["str | Names"]
-
-
-def _seeded(names: Names, path: Path, seeds: Seeds) -> list[Any]:
-    return [
-        seeds.seed(name, (*path, index)) if isinstance(name, str) else _seeded(name, (*path, index), seeds)
-        for index, name in enumerate(names)
-    ]
-
-
-def _targets(probed: Probed) -> Names:
-    """The names that a value is unpacked into: ``x, (h, c) = inputs``."""
+def _targets(probed: Probed) -> list[str]:
+    """The names that a value is unpacked into."""
     node = get_expression_at(*probed.frames()[0])
-    return _named_parts(node) if isinstance(node, ast.Tuple) else []
-
-
-def _named_parts(node: ast.Tuple) -> Names:
-    parts = [each for each in node.elts if isinstance(each, ast.Name | ast.Tuple)]
-    if len(parts) < len(node.elts):
-        return []
-    return [each.id if isinstance(each, ast.Name) else _named_parts(each) for each in parts]
+    names = [each.id for each in node.elts if isinstance(each, ast.Name)] if isinstance(node, ast.Tuple) else []
+    return names if isinstance(node, ast.Tuple) and len(names) == len(node.elts) else []
 
 
 def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -200,16 +148,6 @@ def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entrie
     for name in seeds.optional:
         if name not in entries and any(frame.f_locals.get(name, 0) is None for frame, _ in probed.frames()):
             yield {**entries, name: seeds.seed(name, (name,))}
-
-
-def _asked_for(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
-    """``assert y is not None``, ``if y is None: raise …``: what was left out and is an input."""
-    for names, check, _ in find_failed_checks(probed.error):
-        for node in ast.walk(check):
-            match node:
-                case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=None)]):
-                    if name in seeds.optional and name not in entries and names.get(name, 0) is None:
-                        yield {**entries, name: seeds.seed(name, (name,))}
 
 
 def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch import Tensor
 
 from modeldiagrams.resolve.code.conditions import (
-    find_loop_overruns,
     find_nearest_multiple,
     find_tensor_of_rank,
     find_unequal_sides,
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Wanted", "find_wanted", "is_too_small"]
 
 Shape = tuple[int, ...]
-
-_ROWS = 2
-"""Rank of rows of features."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,6 @@ _BOOL = re.compile(
     r"boolean mask|only (supports? )?bool|Boolean-type|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE
 )
 _COMPLEX = re.compile(r"non-complex|only supported for complex|[Ee]xpected .*complex|must be complex")
-_SHORT = re.compile(r"index (?P<at>\d+) is out of bounds for dimension \d+ with size (?P<have>\d+)")
 _SMALL = re.compile(
     r"Kernel size can't be greater|too small|smaller than|[Oo]utput size|non-?zero size|[Pp]adding size|"
     r"index k out of range|maximum size for tensor at dimension|expected 0 < n_fft"
@@ -86,20 +81,14 @@ def find_wanted(probed: Probed) -> Iterator[Wanted]:
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
     yield from (Wanted("rank", more, shapes=of) for more, of in find_unpacked_ranks(probed, message))
-    yield from (Wanted("rank", more, shapes=of) for more, of in find_looked_up_ranks(probed))
     if _COMPLEX.search(message):
         yield Wanted("dtype", dtype="complex64", shapes=shapes)
-    yield from _named_attributes(probed, message)
-    yield from _masked(message)
-    if isinstance(probed.error, LookupError):
-        yield from find_loop_limits(probed, shapes)
     if _FLOAT.search(message):
         whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
         yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
     if _WHOLE.search(message):
         rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
         yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
-    yield from _counted_places(probed, shapes)
     if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message) and not _FLOAT.search(message):
@@ -107,10 +96,6 @@ def find_wanted(probed: Probed) -> Iterator[Wanted]:
     yield from (Wanted("rank", more, shapes=of) for more, of in find_missing_ranks(probed, message, shapes))
     yield from _contrasted(message, shapes)
     yield from _views(message, shapes)
-    states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
-    if states:
-        want, have = (tuple(int(size) for size in states[key].split(",")) for key in ("want", "got"))
-        yield from (Wanted("size", b, a, shapes=(have,)) for a, b in zip(have, want, strict=False) if a != b)
 
 
 def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
@@ -163,10 +148,6 @@ def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("size", w[0], x[1], shapes=(x,))
         case "cat" | "concat" | "stack", [_, *_]:
             yield from _joined(probed, shapes)
-        case str(name), [x, index, *sources] if name.rstrip("_") in ("gather", "scatter", "scatter_add"):
-            apart = next((a % len(x) for a in probed.arguments[1:2] if isinstance(a, int) and x), None)
-            yield from (w for each in sources for w in _not_larger(index, each, None))
-            yield from _not_larger(index, x, apart)
 
 
 def _convolved(x: Shape, w: Shape, channels: int) -> Iterator[Wanted]:
@@ -181,28 +162,6 @@ def _multiplied(a: Shape, b: Shape) -> Iterator[Wanted]:
     yield Wanted("size", a[-1], b[-2], shapes=(b,))
     if len(a) == len(b) and a[0] != b[0]:
         yield Wanted("size", a[0], b[0], shapes=(b,))
-
-
-def _not_larger(index: Shape, other: Shape, apart: int | None) -> Iterator[Wanted]:
-    """An index chooses at most as many items as there are, apart from the dimension that it chooses from."""
-    for d, (a, b) in enumerate(zip(index, other, strict=False)):
-        if a > b and d != apart:
-            yield Wanted("size", b, a, shapes=(index,))
-            yield Wanted("size", a, b, shapes=(other,))
-
-
-def _counted_places(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
-    """A table has a row for each step, and an input has more steps: ``self.pos(torch.arange(x.shape[1]))``."""
-    if probed.function == "embedding" and isinstance(probed.error, IndexError) and not probed.origins(shapes[:1]):
-        yield from (Wanted("size", shapes[1][0], size) for size in shapes[0] if size > shapes[1][0])
-
-
-def find_loop_limits(probed: Probed, shapes: tuple[Shape, ...] = ()) -> Iterator[Wanted]:
-    """Where a loop over a size of a tensor ran past the end of a list, table or other tensor."""
-    for size, count, of in find_loop_overruns(probed.error):
-        yield Wanted("size", count, size, shapes=of)
-    if short := _SHORT.search(probed.message):
-        yield Wanted("size", 1 << int(short["at"]).bit_length(), int(short["have"]), shapes=shapes)
 
 
 def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
@@ -241,25 +200,6 @@ def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
                 yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
 
 
-def _masked(message: str) -> Iterator[Wanted]:
-    """An index that is a mask has the size of what it chooses from."""
-    found = re.search(r"shape of the mask \[([\d, ]+)\] at index (\d) .*tensor \[([\d, ]+)\] at index (\d)", message)
-    if found:
-        mask, shape = (tuple(map(int, re.findall(r"\d+", found[group]))) for group in (1, 3))
-        sizes = [*zip(mask[int(found[2]) :], shape[int(found[4]) :], strict=False)]  # a model may say so of no tensor
-        yield from (Wanted("size", size, other, shapes=(shape, mask)) for size, other in sizes[:1])
-
-
-def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
-    """``must be equal to d_model`` is about an attribute of the module that says so."""
-    for frame, _ in probed.frames()[:1]:
-        known = getattr(frame.f_locals.get("self"), "__dict__", {})
-        for word in re.findall(r"[A-Za-z_]\w+", message):
-            if type(known.get(word)) is int:
-                operands = [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim]
-                yield from (Wanted("size", known[word], x.shape[-1], shapes=(tuple(x.shape),)) for x in operands)
-
-
 def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """A view that asks for a number of elements."""
     match = re.search(r"shape '\[(?P<shape>[-\d, ]+)\]' is invalid for input of size (?P<size>\d+)", message)
@@ -269,7 +209,6 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
         got = int(match["size"])
         if sizes[0] == got and -1 in sizes:  # `x.view(rows, nodes, -1)` of one number for each row
             yield Wanted("rank", 1, shapes=shapes[:1])
-        yield from _flattened(sizes, shapes)
         yield from _of_elements(sizes, product, got)
 
 
@@ -284,13 +223,6 @@ def _of_elements(sizes: list[int], product: int, got: int) -> Iterator[Wanted]:
             yield Wanted("size", product // batch, got // batch)
         if got % batch == 0:
             yield Wanted("size", product, got // batch)
-
-
-def _flattened(view: list[int], shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
-    """Maps are flattened to rows, of which there are as many as before: ``x.view(-1, 16 * 5 * 5)``."""
-    shape, features = shapes[0] if shapes else (), view[-1]
-    if view == [-1, features] and len(shape) > _ROWS and 1 < shape[1] < features and features % shape[1] == 0:
-        yield Wanted("size", features, math.prod(shape[1:]))
 
 
 _PAIRS = (
@@ -343,14 +275,6 @@ def find_unpacked_ranks(probed: Probed, message: str) -> Iterator[Missing]:
         return
     for value in _measured(line, trace.tb_frame.f_locals):
         yield (int(match[1]) - value.ndim, (tuple(value.shape),))
-
-
-def find_looked_up_ranks(probed: Probed) -> Iterator[Missing]:
-    """``{3: …, 4: …}[x.ndim]`` has no entry for this rank."""
-    key = probed.error.args[0] if isinstance(probed.error, KeyError) and probed.error.args else None
-    for frame, _ in probed.frames() if type(key) is int else ():
-        shapes = [tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor)]
-        yield from ((1, (shape,)) for shape in shapes if len(shape) == key)
 
 
 def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:

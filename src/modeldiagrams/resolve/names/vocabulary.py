@@ -24,14 +24,12 @@ __all__ = [
     "get_table",
     "is_a_model",
     "is_a_width",
-    "is_asked",
     "is_listed",
     "list_numbers",
     "list_usual_counts",
     "list_usual_items",
     "list_usual_values",
     "matches_any",
-    "says_anything",
     "split_words",
     "vocabulary_extended",
 ]
@@ -53,18 +51,15 @@ def split_words(name: str) -> list[str]:
     return [word for word in re.split(r"[_\W\d]+", parted.lower()) if word]
 
 
-def list_numbers(name: str, attributes: Collection[str], *, is_tested_only: bool, is_item: bool) -> list[Any]:
+def list_numbers(name: str, attributes: Collection[str], *, is_item: bool) -> list[Any]:
     """Numbers to try for an argument, likeliest first.
 
     Args:
         name: Of the argument.
         attributes: Attributes of layers that hold it.
-        is_tested_only: Whether all that is done with it is to ask whether it is true.
         is_item: Whether it is in a list; then the name says nothing of how many there are.
     """
     tables = _tables()
-    if is_tested_only:
-        return [*tables["values"]["flag"]]
     known = find_value("constructor_parameters", name.lower())
     role = _role_by_use(name.lower(), attributes)
     by_name = _role_by_words(name.lower())
@@ -127,11 +122,6 @@ def find_rows(table: str, name: str) -> list[dict[str, Any]]:
     return [row for row in _tables()[table] if matches_any(row["names"], name.lower())]
 
 
-def says_anything(name: str) -> bool:
-    """Whether a name tells what a number is."""
-    return find_value("constructor_parameters", name.lower()) is not None or _role_by_words(name.lower()) is not None
-
-
 def is_a_width(name: str) -> bool:
     """Whether an argument's name says that it is a number of features."""
     return _role_by_words(name.lower()) in _tables()["widths"]["roles"] and not is_listed("widths", name)
@@ -152,12 +142,6 @@ def list_usual_items(name: str, index: int, count: int) -> list[int]:
 def expand_abbreviation(word: str) -> str:
     """The word that an abbreviation stands for."""
     return str(_tables()["abbreviations"].get(word, word))
-
-
-def is_asked(owner: str, method: str) -> bool:
-    """Whether a method of an argument gives a value, and doesn't make a layer."""
-    gives_value = is_listed("counts", method) or not is_listed("made_by_methods", method)
-    return gives_value and not is_listed("configurations", owner)
 
 
 def is_listed(table: str, name: str) -> bool:

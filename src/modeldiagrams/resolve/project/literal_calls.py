@@ -33,8 +33,6 @@ _NAMING_KEYS = ("_target_", "class_path", "type", "name")
 _ARGUMENT_KEYS = ("init_args", "args", "kwargs", "params")
 _MAX_BYTES = 2_000_000
 """Of code that is parsed."""
-_MAX_PARTIAL = 2
-"""Calls of which only some arguments can be read."""
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -50,8 +48,6 @@ class LiteralCall:
     """Absolute path; a change of this file may change the call."""
     inputs: list[list[Any]] = field(default_factory=list)
     """What the model is called with, as the option `inputs`."""
-    is_complete: bool = True
-    """Whether all arguments could be read."""
 
 
 def find_literal_calls(found: Callable[..., Any]) -> Iterator[LiteralCall]:
@@ -67,7 +63,7 @@ def find_literal_calls(found: Callable[..., Any]) -> Iterator[LiteralCall]:
     except (OSError, TypeError, ValueError):
         return
     if name and module_file.is_file():
-        finder = _Finder(found, name, signature, ProjectFiles(module_file, found.__module__))
+        finder = _CallFinder(found, name, signature, ProjectFiles(module_file, found.__module__))
         seen = []
         for site in finder.all_sites():
             if site.kwargs not in seen:
@@ -76,12 +72,11 @@ def find_literal_calls(found: Callable[..., Any]) -> Iterator[LiteralCall]:
 
 
 @dataclass
-class _Finder:
+class _CallFinder:
     found: Callable[..., Any]
     name: str
     signature: inspect.Signature
     files: ProjectFiles
-    partial: list[LiteralCall] = field(default_factory=list)
     parsed_bytes: int = 0
 
     def all_sites(self) -> Iterator[LiteralCall]:
@@ -93,7 +88,6 @@ class _Finder:
                     yield from self.sites_in_code(SourceFile(file, self.module_of(file), tree, line))
             elif self.name in text:
                 yield from self.sites_in_data(file, text)
-        yield from self.partial[:_MAX_PARTIAL]
 
     def module_of(self, file: Path) -> str:
         if file == self.files.module_file:
@@ -116,8 +110,6 @@ class _Finder:
                 with suppress(UnreadableError, TypeError):
                     args, kwargs = reader.read_arguments(call)
                     yield self.site(place, source.file, self.bound(args, kwargs), find_model_inputs(reader, node))
-                    continue
-                self.note_partial(place, call, reader)
 
     def call_of_class(self, node: ast.Call, source: SourceFile) -> ast.Call | None:
         """The call, if it is one of the class; of ``partial(Model, 3)``, the call that it prepares."""
@@ -152,21 +144,6 @@ class _Finder:
         text = self.files.read_text(self.files.module_file)
         tree = next((tree for line, tree in iterate_code_blocks(self.files.module_file, text) if not line), None)
         return SourceFile(self.files.module_file, self.files.module, tree).names_at(()) if tree else {}
-
-    def note_partial(self, place: str, call: ast.Call, reader: LiteralReader) -> None:
-        """Keep what can be read of a call whose other arguments only a run would tell."""
-        positional = zip(self.signature.parameters, call.args, strict=False)
-        known: dict[str, Any] = {}
-        for name, node in (*positional, *((keyword.arg, keyword.value) for keyword in call.keywords)):
-            if isinstance(node, ast.Starred):
-                break
-            with suppress(UnreadableError):
-                value = reader.read(node)
-                known |= {name: value} if name else value if isinstance(value, dict) else {}
-        known = {name: value for name, value in known.items() if name in self.signature.parameters and value != {}}
-        known = {name: value for name, value in known.items() if value is not None}
-        if known:
-            self.partial.append(LiteralCall(place, known, str(reader.source.file), is_complete=False))
 
     # -- data
 

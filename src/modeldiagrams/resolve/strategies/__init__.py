@@ -1,7 +1,7 @@
 """The strategies that find constructor arguments and inputs, in the order in which they are asked.
 
-Each file here is one strategy. A new one is a class with the methods of `requests.Strategy`, and an item of
-`STRATEGIES`: the first proposal that works counts, so an item's place is its priority.
+Each file here is one strategy. A new one is a subclass of `requests.Strategy`, and an item of `STRATEGIES`: the first
+proposal that works counts, so an item's place is its priority.
 """
 
 from __future__ import annotations

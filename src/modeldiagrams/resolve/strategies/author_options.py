@@ -14,7 +14,7 @@ from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import run_trial_pass
 from modeldiagrams.resolve.rules import make_assumption
 from modeldiagrams.resolve.strategies.class_offers import find_config_class
-from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, name_inputs, name_option
+from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, Strategy, name_inputs, name_option
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_entries import get_entry, is_shape_alone, list_leaves
 from modeldiagrams.resolve.values.input_values import call_for_inputs, make_inputs
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["AuthorOptions"]
 
 
-class AuthorOptions:
+class AuthorOptions(Strategy):
     """Options of the diagram."""
 
     def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:

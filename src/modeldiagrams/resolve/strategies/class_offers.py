@@ -26,7 +26,7 @@ from modeldiagrams.resolve.names.conventions import (
     list_required_parameters,
 )
 from modeldiagrams.resolve.rules import Rule, make_assumption
-from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, name_inputs, name_option
+from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, Strategy, name_inputs, name_option
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_entries import is_plain, write_entry
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassOffers", "find_config_class", "leave_out_layers"]
 
 
-class ClassOffers:
+class ClassOffers(Strategy):
     """Attributes of the class, by the conventions of the libraries that models come from."""
 
     def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.arguments.argument_search import solve_arguments
-from modeldiagrams.resolve.arguments.class_options import find_constants
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import (
@@ -20,7 +19,7 @@ from modeldiagrams.resolve.inputs.candidate_search import (
 from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
 from modeldiagrams.resolve.rules import Rule, make_assumption
-from modeldiagrams.resolve.strategies.requests import Arguments
+from modeldiagrams.resolve.strategies.requests import Arguments, Strategy
 from modeldiagrams.resolve.values.input_values import make_inputs
 
 if TYPE_CHECKING:
@@ -38,14 +37,10 @@ _KEPT_PASSES = 10
 """For other usual inputs, which follow."""
 _TRIES = (_MANY, 12)
 """Passes until there is a solution, and after the first one, for a better one."""
-_TRIES_FOR_ROWS = (5, 5)
-"""Where the model runs, but only with one row."""
 _MAX_SOLUTIONS = 12
-_MAX_ODD = 4
-"""Solutions of which the least odd is taken, where nothing else is wrong."""
 
 
-class Failures:
+class Failures(Strategy):
     """Searches that go where failures point."""
 
     def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
@@ -60,11 +55,7 @@ class Failures:
             return
         known = {p.name: find_project_value("arguments", p.name) for p in list_required_parameters(maker)}
         given = {name: value for name, value in known.items() if value is not None}
-        constants = {name: value for name, value in find_constants(maker).items() if name not in given}
-        reasons = {**dict.fromkeys(given, PROJECT), **dict.fromkeys(constants, "the constant of this name beside it")}
-        error = str(request.failure or "")
-        for fixed in ({**given, **constants}, given) if constants else (given,):
-            yield from _by_use(request, error, fixed, reasons)
+        yield from _by_use(request, str(request.failure or ""), given, dict.fromkeys(given, PROJECT))
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """The best inputs that failed passes ask for."""
@@ -99,17 +90,11 @@ def _arguments(kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]
 
 
 def find_better_inputs(request: InputRequest, found: FoundInputs) -> Inputs | None:
-    """Better inputs than some with which the model runs, if an input makes no difference, or only one row works."""
+    """Better inputs than some with which the model runs, if an input makes no difference."""
     args, kwargs = make_inputs(found.entries)
     trace = found.trace or run_trial_pass(request.model, args, kwargs, "auto")[0]
     dead = count_dead_inputs(trace.graph)
-    if dead:
-        return _inputs_by_failures(request, (dead,), _TRIES)
-    return (
-        _inputs_by_failures(request, (0, True), _TRIES_FOR_ROWS)
-        if request.failures.is_for_one_row(found.entries)
-        else None
-    )
+    return _inputs_by_failures(request, (dead,), _TRIES) if dead else None
 
 
 def _inputs_by_failures(request: InputRequest, worst: tuple[int, ...], tries: tuple[int, int]) -> Inputs | None:
@@ -122,15 +107,14 @@ def _best_solution(request: InputRequest, tries: tuple[int, int]) -> tuple[Defec
     best: tuple[Defects, FoundInputs] | None = None
     search, budget = request.failures, request.budget
     passes = min(tries[0], budget.left - _KEPT_PASSES)
-    for count, solution in enumerate(islice(search.solutions(passes, tries[1]), _MAX_SOLUTIONS), 1):
+    for solution in islice(search.solutions(passes, tries[1]), _MAX_SOLUTIONS):
         args, kwargs = make_inputs(solution.entries)
         with budget.limited():
             trace, result = run_trial_pass(request.model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = find_defects(request.model, trace.graph, solution, search.sizes.is_own)
+        defects = find_defects(request.model, trace.graph, solution)
         if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, FoundInputs(solution.entries, search.reasons(solution.entries), None)
-        is_good = best is not None and not any(best[0] if count < _MAX_ODD else best[0][:-1])
-        if budget.is_exhausted or is_good:
+        if budget.is_exhausted or (best is not None and not any(best[0])):
             break
     return best

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.rules import Rule
-from modeldiagrams.resolve.strategies.requests import Inputs
+from modeldiagrams.resolve.strategies.requests import Inputs, Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from modeldiagrams.resolve.inputs.budget import Budget
-    from modeldiagrams.resolve.strategies.requests import Arguments, InputRequest, ModelRequest
+    from modeldiagrams.resolve.strategies.requests import InputRequest
 
 __all__ = ["WRITE_INPUTS", "Hierarchy"]
 
@@ -22,12 +20,8 @@ WRITE_INPUTS = (
 """Hint for a model that no strategy finds inputs for."""
 
 
-class Hierarchy:
+class Hierarchy(Strategy):
     """The registered modules."""
-
-    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:  # noqa: ARG002
-        """None."""
-        yield from ()
 
     def find_inputs(self, request: InputRequest) -> Inputs:
         """No inputs, and a note that says which options to write."""

@@ -11,7 +11,7 @@ from modeldiagrams.resolve.names.conventions import find_needed_arguments, find_
 from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
 from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.failure_answers import find_better_inputs
-from modeldiagrams.resolve.strategies.requests import Arguments
+from modeldiagrams.resolve.strategies.requests import Arguments, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
 
 
-class NamesAndLayers:
+class NamesAndLayers(Strategy):
     """Names of parameters, annotations, and the first layers of the model."""
 
     def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
@@ -47,12 +47,8 @@ class NamesAndLayers:
         return attempt("usual inputs", request.budget.lines, partial(_try_usual, request, _FIRST_PASSES))
 
 
-class OtherUsualInputs:
+class OtherUsualInputs(Strategy):
     """Other combinations of usual inputs, after failures could not be answered."""
-
-    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:  # noqa: ARG002
-        """None."""
-        yield from ()
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """The next usual inputs that work."""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.arguments.argument_search import solve_arguments
 from modeldiagrams.resolve.code.source import get_path
-from modeldiagrams.resolve.endured import attempt, iterate_safely
+from modeldiagrams.resolve.endured import iterate_safely
 from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.libraries.factories import find_factories
 from modeldiagrams.resolve.names.candidates import Candidate
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
 from modeldiagrams.resolve.project.literal_calls import find_literal_calls
 from modeldiagrams.resolve.rules import Rule, make_assumption
-from modeldiagrams.resolve.strategies.requests import Arguments, name_inputs
+from modeldiagrams.resolve.strategies.requests import Arguments, Strategy, name_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from modeldiagrams.resolve.project.literal_calls import LiteralCall
     from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
@@ -28,24 +26,18 @@ __all__ = ["ProjectCalls", "list_factory_arguments"]
 
 _MAX_SITES = 6
 _MAX_FACTORIES = 3
-_MAX_CALLS = 50_000
-"""Of PyTorch, for arguments that a call in the project leaves open."""
 
 
-class ProjectCalls:
+class ProjectCalls(Strategy):
     """Calls that are read in the files of the project, never run."""
 
     def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
-        """For a class that requires arguments: of calls that can be read, of factories, of calls that partly can."""
+        """For a class that requires arguments: of calls that can be read, and of factories."""
         if not request.is_open or not list_required_parameters(request.maker):
             return
-        sites = [*islice(iterate_safely(find_literal_calls(request.maker)), _MAX_SITES)]
-        yield from (_arguments_of_site(site, site.kwargs, {}) for site in sites if site.is_complete)
+        sites = islice(iterate_safely(find_literal_calls(request.maker)), _MAX_SITES)
+        yield from map(_arguments_of_site, sites)
         yield from list_factory_arguments(request)
-        for site in sites:
-            arguments = None if site.is_complete else attempt("a call", [], partial(_complete, request.maker, site))
-            if arguments is not None:
-                yield arguments
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """Inputs that the project calls the model with, where it makes it as here."""
@@ -60,24 +52,13 @@ class ProjectCalls:
         return None
 
 
-def _complete(maker: Callable[..., Any], site: LiteralCall) -> Arguments | None:
-    """The arguments of a call with others that are found by how the constructor uses them."""
-    solved = solve_arguments(maker, "", site.kwargs, most_calls=_MAX_CALLS)
-    if solved is None and not {p.name for p in list_required_parameters(maker)} <= {*site.kwargs}:
-        return None
-    return _arguments_of_site(
-        site, {**site.kwargs, **(solved.kwargs if solved else {})}, solved.reasons if solved else {}
-    )
-
-
-def _arguments_of_site(site: LiteralCall, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
+def _arguments_of_site(site: LiteralCall) -> Arguments:
     place = f"as in {site.place}"
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments {place}")
-    values = (make_assumption(f"kwargs.{name}", value, reasons.get(name, place)) for name, value in kwargs.items())
+    values = (make_assumption(f"kwargs.{name}", value, place) for name, value in site.kwargs.items())
     return Arguments(
-        kwargs=kwargs,
+        kwargs=site.kwargs,
         assumptions=(rule, *values),
-        is_guessed=bool(reasons),
         inputs=tuple(site.inputs),
         place=site.place,
         files=(site.file,),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import CandidateSearch, run_trial_pass
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
 from modeldiagrams.resolve.inputs.inferred import infer_candidates
@@ -149,13 +148,8 @@ class InputRequest:
 
     @cached_property
     def usual(self) -> list[CandidateSearch]:
-        """Searches over usual inputs, by names, annotations and first layers."""
-        found = attempt(
-            "usual inputs",
-            self.budget.lines,
-            lambda: [CandidateSearch(self.model, each, self.budget) for each in infer_candidates(self.model) if each],
-        )
-        return found or []
+        """Searches over usual inputs, by names, annotations and first layers; they can be continued."""
+        return [CandidateSearch(self.model, each, self.budget) for each in infer_candidates(self.model) if each]
 
     def with_pass(self, inputs: Inputs) -> Inputs:
         """The same with its pass, where that decides whether another variant of the model is needed."""
@@ -186,14 +180,13 @@ def name_option(key: str | int) -> str:
     return f"inputs[{key}]" if isinstance(key, int) else f"inputs.{key}"
 
 
-class Strategy(Protocol):
-    """One source of constructor arguments and inputs.
+class Strategy:
+    """One source of constructor arguments and inputs."""
 
-    A strategy that knows nothing of a model yields no arguments, and returns no inputs.
-    """
-
-    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
+    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:  # noqa: ARG002
         """Arguments to try, likeliest first; the next ones are asked for only after these failed."""
+        yield from ()
 
-    def find_inputs(self, request: InputRequest) -> Inputs | None:
-        """Inputs with which the model runs."""
+    def find_inputs(self, request: InputRequest) -> Inputs | None:  # noqa: ARG002
+        """Inputs with which the model runs; None if there are none."""
+        return None
