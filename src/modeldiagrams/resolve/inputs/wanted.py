@@ -17,7 +17,8 @@ from modeldiagrams.resolve.code.conditions import (
     find_tensor_of_rank,
     find_unequal_sides,
 )
-from modeldiagrams.resolve.code.running_code import list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.evaluate import evaluate
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.inputs.sizes import BATCHES
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:
     for words in re.findall(r"[A-Za-z_][\w.]*(?:\[[\"'\d]\w*[\"']?\])*[\w.]*", line):
         owner = re.sub(r"\.(shape|size)$", "", words)
         try:
-            value = look_up_expression(ast.parse(owner, mode="eval").body, names)
+            value = evaluate(ast.parse(owner, mode="eval").body, names)
         except SyntaxError:
             continue
         if isinstance(value, Tensor):

@@ -50,10 +50,6 @@ class Arguments:
     """Whether they are guesses: then the constructor runs without access to files and connections."""
     is_default: bool = False
     """Whether an error of this call is the one that authors should see."""
-    inputs: tuple[list[Any], ...] = ()
-    """What the same source calls the model with, as the option `inputs`."""
-    place: str = ""
-    """Where these arguments are written: ``tests/test_model.py:12``."""
     files: tuple[str, ...] = ()
     """Files that were read for them; a change of one may change them."""
 
