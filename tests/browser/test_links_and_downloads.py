@@ -194,7 +194,8 @@ def test_svg_has_no_css_and_all_text(reader, server, tmp_path):
     path = saved(reader, "SVG", tmp_path)
     assert path.name == "Encoder.svg"
     text = path.read_text("utf-8")
-    assert not re.search(r'var\(|color-mix|color\(| class=| style=| data-| tabindex=| role="treeitem"', text)
+    assert not re.search(r"var\(|color-mix|currentColor|color\(", text)
+    assert not re.search(r' class=| style=| data-| tabindex=| role="treeitem"', text)
     root = ET.fromstring(text)  # noqa: S314  our own
     words = " ".join("".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text"))
     assert "attention" in words

@@ -30,7 +30,6 @@ def test_line_gives_the_options_of_the_page(content):
         if value
     }
     target = given.pop("target")
-    del given["mode"]
     read = {name: parse_option(name, text) for name, text in given.items()}
     assert parse_options({"model": target, **read}) == options
 

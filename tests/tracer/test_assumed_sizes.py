@@ -6,12 +6,14 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from modeldiagrams import summary
+from modeldiagrams import structural_digest, summary
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.remarks import list_limits, list_remarks
 from modeldiagrams.ir.serialize import deserialize, serialize
 from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.graph import assumed_sizes
 
 
 def numbers(*shape):
@@ -81,12 +83,12 @@ UPPER = [route, mask, summed, scattered, distinct, selected, unused]
 @pytest.mark.parametrize("forward", UPPER)
 def test_marked_are_bounds_and_the_rest_is_exact(forward):
     given = numbers(16, 8)
-    assumed, real = (trace(Net(forward), (given,), mode=mode) for mode in ("auto", "real"))
+    assumed, real = (trace(Net(forward), (given,), mode=mode) for mode in ("fake", "real"))
     check_graph(assumed)
     assert deserialize(serialize(assumed)) == assumed
     bounds = bounds_of(assumed)
     assert bounds.sign == "≤"
-    assert bounds_of(real) == ("≤", frozenset(), frozenset(), frozenset())
+    assert bounds_of(real) == ("≤", "≤", frozenset(), frozenset(), frozenset())
     with FlopCounterMode(display=False) as counter:
         Net(forward)(given)
     assert real.model.flops == counter.get_total_flops()
@@ -107,8 +109,37 @@ def test_marked_are_bounds_and_the_rest_is_exact(forward):
     assert (None in bounds.flops) == (forward not in {unused, selected})
 
 
+@pytest.mark.parametrize("forward", UPPER)
+def test_small_models_have_the_numbers_of_a_real_pass(forward):
+    graph, real = (trace(Net(forward), (numbers(16, 8),), mode=mode) for mode in ("auto", "real"))
+    check_graph(graph)
+    bounds = bounds_of(graph)
+    assert (bounds.sign, bounds.cost_sign, graph.status.mode) == ("≤", "≈", "fake")
+    assert bounds.tensors
+    assert graph.model.flops == real.model.flops
+    for node in graph.nodes:
+        if isinstance(node, OpNode | ModuleNode):
+            assert node.flops == real.node(node.id).flops
+            assert node.activation_bytes == real.node(node.id).activation_bytes
+    others = [trace(Net(forward), (numbers(16, 8) * factor,)) for factor in (1, -1)]
+    assert {structural_digest(other) for other in others} == {structural_digest(graph)}
+    assert "for this input" in " ".join([*list_limits(graph), *list_remarks(graph)])
+
+
+def test_a_row_of_equal_modules_has_their_average():
+    graph, real = (trace(Net(route), (numbers(16, 8),), mode=mode) for mode in ("auto", "real"))
+    (row,) = [row for row in summary(graph).rows if row["name"] == "experts.0–3"]
+    total = sum(real.node(f"experts.{i}").flops for i in range(4))
+    assert (row["flops"], row["calls"], row["assumed"]["flops"]) == (total / 4, 4, "≈")
+
+
+def test_large_models_are_not_run_for_their_sizes(monkeypatch):
+    monkeypatch.setattr(assumed_sizes, "_MOST_ELEMENTS", 100)
+    assert bounds_of(trace(Net(route), (numbers(16, 8),))).cost_sign == "≤"
+
+
 def test_table_says_so():
-    table = summary(trace(Net(route), (numbers(16, 8),)))
+    table = summary(trace(Net(route), (numbers(16, 8),), mode="fake"))
     text = str(table)
     flops = {row["name"]: (row["flops"], row["assumed"].get("flops")) for row in table.rows}
     assert flops["first"][1] is None

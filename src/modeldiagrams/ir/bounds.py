@@ -21,13 +21,15 @@ class Bounds(NamedTuple):
     """What depends on assumed values.
 
     Attributes:
-        sign: ``≤`` if all of it is an upper bound, else ``≈``.
+        sign: For sizes: ``≤`` if all assumed ones are upper bounds, else ``≈``.
+        cost_sign: For costs; the same, or ``≈`` if they are those of this input.
         tensors: Ids of tensors whose sizes depend on them.
         flops: Ids of nodes and function calls whose FLOPs depend on them; None is the model.
         memory: The same for bytes of activations.
     """
 
     sign: str
+    cost_sign: str
     tensors: frozenset[str]
     flops: frozenset[str | None]
     memory: frozenset[str | None]
@@ -39,8 +41,10 @@ def bounds_of(graph: Graph) -> Bounds:
     sizes = [guess.value for guess in status.guesses if not isinstance(guess.value, bool | float)]
     tensors = frozenset(status.assumed_tensors)
     makers = {node.id for node in graph.nodes if isinstance(node, OpNode) and tensors.intersection(node.outputs)}
+    sign = "≤" if all(size in _UPPER for size in sizes) else "≈"
     return Bounds(
-        sign="≤" if all(size in _UPPER for size in sizes) else "≈",
+        sign=sign,
+        cost_sign="≈" if status.costs_of_input else sign,
         tensors=tensors,
         flops=_with_model(status.assumed_flops),
         memory=_with_model(with_outer(graph, makers)),

@@ -151,6 +151,8 @@ class Status(Struct, frozen=True, kw_only=True):
     """Ids of tensors whose sizes depend on guesses. Files of formats before 1.5 don't tell."""
     assumed_flops: tuple[str, ...] = ()
     """Ids of ops, module calls and function calls whose FLOPs depend on guesses; if any do, so do the model's."""
+    costs_of_input: bool = False
+    """Whether costs that depend on guessed sizes are those of a pass with real values, so they hold for this input."""
     notes: tuple[str, ...] = ()
     """Sentences for readers, for instance why real values were used."""
 

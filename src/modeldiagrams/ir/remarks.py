@@ -23,6 +23,7 @@ _SIGNS = {
     "≤": "“≤” stands before the largest possible size or cost; real ones depend on values.",
     "≈": "“≈” stands before sizes and costs that rest on assumed values.",
 }
+_OF_INPUT = "“≤” stands before the largest possible size, “≈” before costs for this input; values decide them."
 
 
 def explain_state(graph: Graph) -> str | None:
@@ -48,9 +49,10 @@ def explain_guesses(graph: Graph) -> str | None:
 def list_limits(graph: Graph) -> list[str]:
     """List in short sentences what the readers of a picture without a page around it must know."""
     bounds = bounds_of(graph)
+    signs = _OF_INPUT if graph.status.costs_of_input else _SIGNS[bounds.sign]
     found = [
         explain_state(graph),
-        _SIGNS[bounds.sign] if bounds.tensors or bounds.flops else None,
+        signs if bounds.tensors or bounds.flops else None,
         explain_guesses(graph),
         _explain_unseen(graph),
         _explain_assumptions(graph),
@@ -70,6 +72,8 @@ def list_remarks(graph: Graph) -> list[str]:
         found.append(
             f"Python asked for values that were not computed; assumed: {_list_guesses(graph, status.guesses)}."
         )
+    if status.costs_of_input:
+        found.append("Costs marked “≈” are those of a real pass, for this input.")
     recorded = {item.reason for item in graph.assumptions if item.value == RECORDED}
     found += [f"{reason[:1].upper()}{reason[1:]}." for reason in recorded]
     found += [

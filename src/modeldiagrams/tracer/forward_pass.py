@@ -22,7 +22,7 @@ from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, att
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.fake.data_dependent import fewer_assumed
-from modeldiagrams.tracer.graph.assumed_sizes import mark_assumed
+from modeldiagrams.tracer.graph.assumed_sizes import is_small, mark_assumed, take_costs
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, explain_missing_times
 from modeldiagrams.tracer.graph.status import build_status
@@ -115,6 +115,9 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
             elif graph.status.guesses:
                 other = dataclasses.replace(attempt, assumes_fewer=True)
                 graph = mark_assumed(graph, functools.partial(_record, invocation, other, (), costs=costs))
+                if mode == "auto" and attempt.mode == "fake" and graph.status.assumed_tensors and is_small(graph):
+                    other = dataclasses.replace(attempt, mode="real", concrete=False)
+                    graph = take_costs(graph, _record(invocation, other, (), costs=costs)[0])
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)

@@ -1,6 +1,6 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
 
-import { signOf } from "../graph/bounds.js";
+import { costSignOf } from "../graph/bounds.js";
 import type { GraphData, Json } from "../graph/graph.js";
 import { classesTogether, sharingTogether, sizesTogether } from "./changes/decisions.js";
 import {
@@ -107,7 +107,7 @@ function unrelated(found: Checkpoints): Checkpoints {
 }
 
 function end({ model, status }: GraphData): End {
-  const sign = (status.assumed_flops ?? []).length > 0 ? { flops_sign: signOf(status) } : {};
+  const sign = (status.assumed_flops ?? []).length > 0 ? { flops_sign: costSignOf(status) } : {};
   const parameters = model.parameters.total;
   return { model: model.name, class: model.class, parameters, flops: model.flops ?? null, ...sign };
 }

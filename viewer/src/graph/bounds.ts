@@ -8,6 +8,8 @@ export const UPPER_BOUNDS: ReadonlySet<unknown> = new Set(["every element", "all
 export interface Bounds {
   /** `≤ ` if all of it is an upper bound, else `≈ `. */
   sign: string;
+  /** The same for costs, or `≈ ` if they are those of this input. */
+  costSign: string;
   tensors: ReadonlySet<string>;
   /** Ids of nodes and function calls; `ROOT` is the model. */
   flops: ReadonlySet<string>;
@@ -18,6 +20,10 @@ export interface Bounds {
 export function signOf({ guesses = [] }: GraphData["status"]): string {
   const sizes = guesses.map(({ value }) => value).filter((value) => typeof value !== "boolean");
   return sizes.every((size) => UPPER_BOUNDS.has(size)) ? "≤" : "≈";
+}
+
+export function costSignOf(status: GraphData["status"]): string {
+  return status.costs_of_input ? "≈" : signOf(status);
 }
 
 export const boundsOf = memoByObject((index: GraphIndex): Bounds => {
@@ -35,6 +41,7 @@ export const boundsOf = memoByObject((index: GraphIndex): Bounds => {
   }
   return {
     sign: `${signOf(status)} `,
+    costSign: `${costSignOf(status)} `,
     tensors,
     flops: new Set(assumed_flops.length > 0 ? [...assumed_flops, ROOT] : []),
     memory,

@@ -73,7 +73,7 @@ export class Costs {
   }
 
   #signs(ids: readonly string[]): Cost["signs"] {
-    const { sign, flops, memory } = boundsOf(this.#index);
+    const { costSign: sign, flops, memory } = boundsOf(this.#index);
     return {
       ...(ids.some((id) => flops.has(id)) && { flops: sign }),
       ...(ids.some((id) => memory.has(id)) && { memory: sign }),

@@ -184,7 +184,7 @@ type Measured = { flops?: number | null; activation_bytes?: number | null; time_
 
 /** What stands before costs that depend on assumed sizes. */
 function signsOf(index: GraphIndex, id: string): { flops: string; memory: string } {
-  const { sign, flops, memory } = boundsOf(index);
+  const { costSign: sign, flops, memory } = boundsOf(index);
   return { flops: flops.has(id) ? sign : "", memory: memory.has(id) ? sign : "" };
 }
 

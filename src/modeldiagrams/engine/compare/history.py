@@ -191,7 +191,7 @@ class _ReleaseReader:
             release,
             parameters=graph.model.parameters.total,
             flops=graph.model.flops,
-            flops_sign=bounds.sign if None in bounds.flops else "",
+            flops_sign=bounds.cost_sign if None in bounds.flops else "",
         )
         if before is None and self._last:
             return msgspec.structs.replace(release, state="first")

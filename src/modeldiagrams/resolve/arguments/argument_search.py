@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import find_refusal, find_slots_in_error, learns_choices
+from modeldiagrams.resolve.arguments.blame import find_refusal, find_slots_in_error
 from modeldiagrams.resolve.arguments.forward_uses import find_forward_uses
 from modeldiagrams.resolve.arguments.sandbox import sandboxed
 from modeldiagrams.resolve.arguments.slot_kinds import refine_kind
@@ -114,8 +114,6 @@ class ArgumentSearch:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
-    unknown: set[str] = field(default_factory=set)
-    """Strings that were looked up in vain."""
 
     def __post_init__(self) -> None:
         hints = get_annotations(self.maker)
@@ -191,7 +189,7 @@ class ArgumentSearch:
             except (Exception, SystemExit) as error:
                 use = find_refusal(error, self.every())
                 is_refined = use is not None and self._refine(use)
-                if not (is_refined or learns_choices(error, self.unknown) or self._learns_of_layer(error)):
+                if not (is_refined or self._learns_of_layer(error)):
                     raise
 
     def _learns_of_layer(self, error: BaseException) -> bool:

@@ -18,7 +18,6 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     Misuse,
     Number,
     Real,
-    Text,
     Use,
     slots_of,
 )
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.arguments.slots import Slot
 
-__all__ = ["find_refusal", "find_slots_in_error", "learns_choices"]
+__all__ = ["find_refusal", "find_slots_in_error"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
@@ -155,20 +154,6 @@ def _slots(value: Any) -> tuple[Slot, ...]:
         return getattr(value, MADE_OF, ()) if type(value) is Tensor else slots_of(value)
     except Exception:  # noqa: BLE001  (a local of the model's own may raise at any touch)
         return ()
-
-
-def learns_choices(error: BaseException, before: set[str]) -> bool:
-    """Whether a failed lookup of a string has just recorded the valid strings.
-
-    Args:
-        error: What the constructor raised.
-        before: Strings of which that was said; this one is added.
-    """
-    key = error.args[0] if isinstance(error, KeyError) and error.args else None
-    if not isinstance(key, Text) or str(key) in (*before, *key.slot.compared):
-        return False
-    before.add(str(key))
-    return bool(key.slot.compared)
 
 
 def _of_conditions(error: BaseException) -> Iterator[Misuse]:

@@ -122,7 +122,7 @@ def _parameter(
     if _NUMBERS.fullmatch(str(parameter.annotation)):
         inside, count = (), 0
     elif re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
-        found = _with_single_images(parameter.name, [*_several(found), *found])
+        found = [*_several(found), *found]
     if count and not is_graph(parameter.name):
         found = [*_several(found, (count,)), *found]
     if inside and not is_graph(parameter.name):  # edges are pairs in one tensor
@@ -224,15 +224,6 @@ def _several(candidates: list[Candidate], counts: Sequence[int] = (2, 3, 4, 1)) 
     for candidate in candidates[:_MAX_LISTED]:
         for count in counts:
             yield Candidate([candidate.entry] * count, f"{count} of them, each {candidate.reason}")
-
-
-def _with_single_images(name: str, candidates: list[Candidate]) -> list[Candidate]:
-    """In a list of images, those of a batch: each is one image, as detectors take pictures of several sizes."""
-    role, first = find_role(name), candidates[0].entry[0] if candidates else None
-    single = []
-    if role and role.name == "image" and isinstance(first, list) and len(first) == _IMAGE_RANK:
-        single.append(Candidate([first[1:]], "a list of one image without a dimension of the batch"))
-    return [*candidates[:1], *single, *candidates[1:]]
 
 
 def _unpacked(inside: Sequence[Any], layers: Layers) -> Iterator[Candidate]:

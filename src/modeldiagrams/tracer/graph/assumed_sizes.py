@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["mark_assumed"]
+__all__ = ["is_small", "mark_assumed", "take_costs"]
+
+C = TypeVar("C", bound=msgspec.Struct)
+
+_MOST_PARAMETERS = 2 * 10**7
+_MOST_ELEMENTS = 5 * 10**7
+"""How many numbers a real pass for costs may compute; a count, so that the same models have one on every machine."""
 
 
 def mark_assumed(graph: Graph, run_with_fewer: Callable[[], tuple[Graph, Any]]) -> Graph:
@@ -46,6 +53,39 @@ def mark_assumed(graph: Graph, run_with_fewer: Callable[[], tuple[Graph, Any]]) 
         assumed_flops=tuple(key for key in (*graph.by_id, *graph.functions) if key in costly),
     )
     return msgspec.structs.replace(graph, status=status)
+
+
+def is_small(graph: Graph) -> bool:
+    """Whether a real pass takes little, judged by the numbers in weights and tensors."""
+    sizes = (math.prod(size for size in spec.shape or () if isinstance(size, int)) for spec in graph.tensors.values())
+    return graph.model.parameters.total <= _MOST_PARAMETERS and sum(sizes) <= _MOST_ELEMENTS
+
+
+def take_costs(graph: Graph, real: Graph) -> Graph:
+    """Replace costs that depend on assumed sizes by those of a real pass that took the same way.
+
+    Sizes stay as assumed: equal modules then look equal, and the digest doesn't depend on values.
+
+    Args:
+        graph: A graph that `mark_assumed` returned.
+        real: The pass with real values.
+    """
+    parts = [(one.by_id.keys(), one.functions.keys(), one.adjacency) for one in (graph, real)]
+    if real.status.error is not None or parts[0] != parts[1]:
+        return graph
+    return msgspec.structs.replace(
+        graph,
+        model=_with_costs(graph.model, real.model),
+        nodes=tuple(_with_costs(node, real.node(node.id)) for node in graph.nodes),
+        functions={name: _with_costs(call, real.functions[name]) for name, call in graph.functions.items()},
+        status=msgspec.structs.replace(graph.status, costs_of_input=True),
+    )
+
+
+def _with_costs(item: C, real: Any) -> C:
+    if not hasattr(item, "activation_bytes"):
+        return item
+    return msgspec.structs.replace(item, flops=real.flops, activation_bytes=real.activation_bytes)
 
 
 def _is_size(value: Any) -> bool:

@@ -73,8 +73,9 @@ function background(widget: Widget, { width, height }: DOMRect): SVGRectElement 
 
 function resolveStyles(element: Element, original: Element): void {
   const style = getComputedStyle(original);
+  // attributes of style are for places without a style sheet, and programs may not know `currentColor`
   for (const { name } of [...element.attributes])
-    if (/^(class|role|style|tabindex|data-|aria-)/.test(name)) element.removeAttribute(name);
+    if (/^(class|role|style|tabindex|data-|aria-|fill|stroke|font-|text-)/.test(name)) element.removeAttribute(name);
   if (style.display === "none" || style.visibility === "hidden") element.remove();
   const copy = (names: string[]) => {
     for (const name of names) element.setAttribute(name, style.getPropertyValue(name));
