@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.arguments.stand_ins import Fields, Misuse, Number, Real, Text, Use, slots_of
+from modeldiagrams.resolve.arguments.argument_stubs import Fields, Misuse, Number, Real, Text, Use, slots_of
 from modeldiagrams.resolve.code.evaluate import evaluate
 from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.code.literal_calls import find_literal_calls
 from modeldiagrams.resolve.code.source import get_path
-from modeldiagrams.resolve.endured import iterate_safely
 from modeldiagrams.resolve.libraries.factories import find_factories
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
 from modeldiagrams.resolve.rules import Rule, make_assumption
+from modeldiagrams.resolve.skip_errors import iterate_safely
 from modeldiagrams.resolve.strategies.requests import Arguments, Strategy
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.stand_ins import (
+from modeldiagrams.resolve.arguments.argument_stubs import (
     MADE_OF,
     Misuse,
     Number,
