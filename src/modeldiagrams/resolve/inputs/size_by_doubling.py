@@ -141,9 +141,8 @@ class DoubledSizes:
             return
         expected = [*find_expectations(other)]
         pairs = [*zip(self._expected, expected, strict=False)]
-        if [w.what for w in expected] != [
-            w.what for w in self._expected
-        ]:  # which sizes divide others is a matter of both
+        # which sizes divide others is a matter of both
+        if [each.what for each in expected] != [each.what for each in self._expected]:
             pairs = [pair for pair in pairs[:1] if pair[0].value == pair[1].value]
         for before, after in pairs:
             moved = (after.got - after.value) - (before.got - before.value)
@@ -168,9 +167,8 @@ def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
     }
     if not {first, first + 1} <= growth.keys():
         return None
-    expected = next(
-        moved[0][0] for _, places, moved in moving if (places[0][0].path, places[0][1]) == (leaf.path, first)
-    )
+    place = leaf.path, first
+    expected = next(moved[0][0] for _, places, moved in moving if (places[0][0].path, places[0][1]) == place)
     sides = (leaf.shape[first], leaf.shape[first + 1])
     return Area(sides, (growth[first], growth[first + 1]), expected.value / expected.got)
 
