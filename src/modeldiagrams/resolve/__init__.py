@@ -194,19 +194,25 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     """
     if part is not None:
         check_arguments(model, args, mode, measure_time=measure_time)
-        if not isinstance(model, nn.Module):
-            raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        whole = given if args or kwargs else _infer_target(model)
-        # until the part has run, too: what the model sets before it calls the part belongs to its pass
-        with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
-            with Writes(snapshot.before_write):
-                found = _take_part(whole, part, type(model).__name__)
-            return graph_of(found, mode, costs=costs, measure_time=measure_time)
+        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time)
     graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
     if graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
         return graph
     return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time)
+
+
+def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_time: bool) -> Graph:
+    """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
+    model = given.model
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
+    whole = given if given.args or given.kwargs else _infer_target(model)
+    # restored after the part has run: it may need what the model has set before it calls it
+    with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
+        with Writes(snapshot.before_write):
+            found = _take_part(whole, part, type(model).__name__)
+        return graph_of(found, mode, costs=costs, measure_time=measure_time)
 
 
 def _infer_target(model: nn.Module) -> Target:
@@ -220,6 +226,11 @@ def graph_of(target: Target, mode: Mode = "auto", *, costs: bool = True, measure
     """Trace a target in this process; the graph has the assumptions of both."""
     graph = record(target, mode, costs=costs, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+
+
+def _has_mode(graph: Graph, mode: Mode) -> bool:
+    """Whether a pass in this mode alone gave a graph that was recorded in the mode ``auto``."""
+    return graph.status.mode == mode and not graph.status.costs_of_input
 
 
 def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:
@@ -264,6 +275,6 @@ def record(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_t
     """Trace one pass of a target, or build its module tree if no inputs are known."""
     if target.note is not None:
         return Trace(module_tree(target.model, (target.note,)), ())
-    if target.trace is not None and mode in ("auto", target.trace.graph.status.mode):
+    if target.trace is not None and (mode == "auto" or _has_mode(target.trace.graph, mode)):
         return target.trace
     return trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
