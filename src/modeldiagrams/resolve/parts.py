@@ -31,7 +31,7 @@ class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Announces tensors that operators are about to write."""
 
     def __init__(self, announce: Callable[[Tensor], None]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._announce = announce
 
     def __torch_dispatch__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
