@@ -156,6 +156,19 @@ def test_table_says_from_what_to_what_experts_cost():
     assert f"≈ {format_flops(min(costs))} … {format_flops(max(costs))}" in str(table)
 
 
+def test_table_says_that_another_branch_was_assumed():
+    def forward(self, h):
+        chosen = self.gate(h).argmax(-1)
+        for i, expert in enumerate(self.experts):
+            if (chosen == i).any():
+                h = h + expert(h)
+        return h
+
+    line = next(line for line in str(summary(trace(Net(forward), (numbers(16, 8),)))).splitlines() if "Assumed" in line)
+    assert "got False at" in line
+    assert "Assumed" not in str(summary(trace(Net(forward), (numbers(16, 8),), mode="real")))
+
+
 def test_other_assumptions_are_estimates():
     graph = trace(Net(sliced), (numbers(16, 8),))
     bounds = bounds_of(graph)
