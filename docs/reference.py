@@ -35,7 +35,7 @@ SUBJECTS = {
         *("to_pandas", "to_mermaid", "to_dot", "to_networkx"),
         *("Graph", "ir.queries.Connection", "ir.queries.ModuleRow", "api.summary.ModelSummary"),
     ),
-    "comparing": ("diff", "Difference", "engine.compare.found.Change", "engine.compare.found.Checkpoints"),
+    "comparing": ("diff", "Difference", "engine.compare.change_list.Change", "engine.compare.change_list.Checkpoints"),
     "trainings": (
         *("watch", "load_recording", "watching.recorder.watcher.Watcher", "Recording"),
         *(f"watching.file.records.{name}" for name in ("Anomaly", "Key", "Moment", "Row")),

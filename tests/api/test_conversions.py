@@ -19,7 +19,7 @@ import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
 from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx, to_pandas, to_svg, trace
 from modeldiagrams.api.export import write
-from modeldiagrams.api.nested import to_plain_ids
+from modeldiagrams.api.nested_text import to_plain_ids
 from modeldiagrams.ir.check import check_graph
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))

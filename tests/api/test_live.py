@@ -22,7 +22,7 @@ from modeldiagrams.errors import OptionError, RecordingError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
-from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.growing_file import GrowingRecording
 from modeldiagrams.watching.reader import read_bytes
 
 TOKEN = "a-token"  # noqa: S105
@@ -196,7 +196,7 @@ def test_only_new_data_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("modeldiagrams.api.live.feed._LOOK", 0.01)
     path, read = tmp_path / "run.mdwatch", []
     monkeypatch.setattr(
-        "modeldiagrams.watching.growing.read_bytes", lambda *at: (read.append(at[1:]), read_bytes(*at))[1]
+        "modeldiagrams.watching.growing_file.read_bytes", lambda *at: (read.append(at[1:]), read_bytes(*at))[1]
     )
     writer = Writer(path)
     rows = {Key(node, "activation"): Row(count=10, norm=2.0) for node in NODES}

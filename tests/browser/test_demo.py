@@ -131,6 +131,8 @@ def toggle_twice(page: Page, number: int) -> bool:
     node, before = module.evaluate("e => [e.closest('[data-id]').dataset.id, e.ariaExpanded]")
     for state in ("false" if before == "true" else "true", before):
         module = diagram.locator(f'.mg-stage [data-id="{node}"]')
+        module.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)  # in a tour, scrolling may begin another step, which closes what readers opened
         header = module.locator("> .mg-header")
         # not in the middle, through which a wire may lead
         header.click(position={"x": 6, "y": 6}) if header.count() else module.click()

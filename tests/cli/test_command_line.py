@@ -27,7 +27,7 @@ from modeldiagrams.api import terminal
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import show_progress
 from modeldiagrams.cli import main
-from modeldiagrams.engine.once import TracedModel
+from modeldiagrams.engine.single_trace import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.options.parsing import collect_help, parse_options
 from modeldiagrams.worker import Worker
@@ -46,7 +46,7 @@ def worker(tools):
 @pytest.fixture
 def run(monkeypatch, worker):
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setattr("modeldiagrams.engine.once.Worker", lambda *_, **__: nullcontext(worker))
+    monkeypatch.setattr("modeldiagrams.engine.single_trace.Worker", lambda *_, **__: nullcontext(worker))
     return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
 
 
@@ -64,7 +64,7 @@ def run(monkeypatch, worker):
     ],
 )
 def test_options_are_read_before_a_model_runs(run, monkeypatch, words, message):
-    monkeypatch.setattr("modeldiagrams.engine.once.Worker", None)
+    monkeypatch.setattr("modeldiagrams.engine.single_trace.Worker", None)
     done = run(words[0], "mypkg.Widths", *words[1:])
     assert (done.exit_code, done.stderr.startswith(f"Error: {message}")) == (2, True), done.stderr
 

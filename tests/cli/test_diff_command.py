@@ -17,7 +17,7 @@ from torch import nn
 import modeldiagrams
 from modeldiagrams.cli import comparing, main
 from modeldiagrams.engine.compare import sides
-from modeldiagrams.engine.once import TracedModel
+from modeldiagrams.engine.single_trace import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
 
 

@@ -13,7 +13,7 @@ import modeldiagrams
 from edits.models import DEVELOPMENT
 from edits.score import edited
 from edits.subject import InapplicableError
-from modeldiagrams.api.compared import DrawnComparison
+from modeldiagrams.api.difference_pictures import DrawnComparison
 from modeldiagrams.errors import RenderError
 
 HOSTILE = "</p><script>alert(1)</script>"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from modeldiagrams import load_recording
-from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.growing_file import GrowingRecording
 
 SCRIPT = Path(__file__).with_name("one_rank.py")
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.resolve import InputsError, loaded_sources, resolve
+from modeldiagrams.resolve import InputsError, loaded_sources, record, resolve
 from modeldiagrams.resolve.code.user_code import seeded, user_code
 from modeldiagrams.resolve.values.input_values import call_for_inputs, make_inputs
 
@@ -289,3 +290,23 @@ def test_numpy_gives_user_code_the_same_numbers_every_time():
             drawn.append(np.random.rand(3).tolist())  # noqa: NPY002  (what models use)
     assert drawn[0] == drawn[1]
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002  (what models use)
+
+
+class Chosen(nn.Module):
+    """Values decide how many rows it computes."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.layer(x)
+        return self.layer(x[x.sum(1) > 0])
+
+
+def test_mode_fake_has_no_costs_of_a_real_pass():
+    made = target(f"{__name__}.Chosen", inputs=[32, 4])
+    assert record(made).graph.status.costs_of_input
+    fake = record(made, "fake").graph
+    assert not fake.status.costs_of_input
+    assert fake.model.flops == 2 * 32 * 4 * 4 * 2

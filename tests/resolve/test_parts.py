@@ -84,6 +84,44 @@ def test_part_in_python_is_the_part_of_pages():
         modeldiagrams.trace(torch.relu, (torch.ones(3),), part="head")
 
 
+class Writes(nn.Module):
+    """Changes everything that a pass can change before it calls its head, which needs some of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.drop, self.head = nn.BatchNorm1d(4), nn.Dropout(), nn.Linear(4, 2)
+        self.register_buffer("seen", torch.zeros(100, 100))
+        self.head.calls = 0
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.head.weight.clamp_(-0.01, 0.01)
+        self.seen += 1
+        self.head.calls += 1
+        return self.head(self.drop(self.norm(x.mul_(2))))
+
+
+def test_pass_that_finds_arguments_leaves_model_inputs_and_random_numbers_as_they_were():
+    model, x = Writes().train(), torch.randn(5000, 4)
+    weights, given, numbers = {k: v.clone() for k, v in model.state_dict().items()}, x.clone(), torch.get_rng_state()
+    assert modeldiagrams.trace(model, (x,), part="head").status.state == "complete"
+    torch.testing.assert_close(dict(model.state_dict()), weights, rtol=0, atol=0)
+    assert torch.equal(x, given)
+    assert model.head.calls == 0
+    assert torch.equal(torch.get_rng_state(), numbers)
+
+
+def test_trace_of_a_part_takes_options_and_checks_arguments_like_that_of_a_model():
+    model, x = Whole(), torch.ones(3, 4)
+    assert modeldiagrams.trace(model, (x,), part="head").model.flops
+    assert modeldiagrams.trace(model, (x,), part="head", costs=False).model.flops is None
+    assert modeldiagrams.trace(nn.Sequential(nn.Linear(3, 4)), costs=False).model.flops is None
+    with pytest.raises(TypeError, match="args: expected a tuple of arguments, got a tensor"):
+        modeldiagrams.trace(model, x, part="head")
+    with pytest.raises(TypeError, match="expected a model, got the class Whole"):
+        modeldiagrams.trace(Whole, (x,), part="head")
+
+
 @pytest.mark.parametrize(
     ("name", "part", "message"),
     [

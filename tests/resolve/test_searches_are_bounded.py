@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+import modeldiagrams
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.resolve import infer, resolve
+from modeldiagrams.resolve import resolve
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.candidate_search import CandidateSearch
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
@@ -130,7 +131,7 @@ class TypedGraph(nn.Module):
 
 
 def test_edges_are_pairs_also_where_ids_have_a_table_of_such_a_name():
-    graph = infer(TypedGraph().eval())
+    graph = modeldiagrams.trace(TypedGraph().eval())
     assert graph.status.error is None
     said = {item.subject: item.value for item in graph.assumptions}
     assert said["inputs.edge_index"].startswith("{shape: [2, 8]")

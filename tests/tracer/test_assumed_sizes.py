@@ -127,6 +127,13 @@ def test_small_models_have_the_numbers_of_a_real_pass(forward):
     assert "for this input" in " ".join([*list_limits(graph), *list_remarks(graph)])
 
 
+def test_a_row_of_equal_modules_has_their_average():
+    graph, real = (trace(Net(route), (numbers(16, 8),), mode=mode) for mode in ("auto", "real"))
+    (row,) = [row for row in summary(graph).rows if row["name"] == "experts.0–3"]
+    total = sum(real.node(f"experts.{i}").flops for i in range(4))
+    assert (row["flops"], row["calls"], row["assumed"]["flops"]) == (total / 4, 4, "≈")
+
+
 def test_large_models_are_not_run_for_their_sizes(monkeypatch):
     monkeypatch.setattr(assumed_sizes, "_MOST_ELEMENTS", 100)
     assert bounds_of(trace(Net(route), (numbers(16, 8),))).cost_sign == "≤"

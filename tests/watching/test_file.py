@@ -18,14 +18,14 @@ import pytest
 
 import modeldiagrams
 from modeldiagrams import Recording, RecordingError, load_recording
-from modeldiagrams.watching import growing as growing_module
+from modeldiagrams.watching import growing_file as growing_module
 from modeldiagrams.watching import reader
 from modeldiagrams.watching.file.encoding import Decoder
 from modeldiagrams.watching.file.frames import MAGIC, iter_payloads, read_payload
 from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, list_edges, merge_histograms
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
-from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.growing_file import GrowingRecording
 from watching.recordings import BLOCK, CONV, moment, row, small_recording
 
 

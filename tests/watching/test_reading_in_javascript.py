@@ -16,7 +16,7 @@ from modeldiagrams import watch
 from modeldiagrams.watching.file.encoding import Encoder
 from modeldiagrams.watching.file.frames import MAGIC, read_payload
 from modeldiagrams.watching.file.records import FileFrame, Loss, Run
-from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.growing_file import GrowingRecording
 from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, WITH_HEAT, build_page_recording
 from modeldiagrams.watching.reader import load_recording
 

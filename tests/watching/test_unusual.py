@@ -179,7 +179,7 @@ def test_inputs_that_can_not_be_flattened_are_fine(path, cache):
 
 
 def test_an_error_while_checking_warns_once(path, monkeypatch):
-    monkeypatch.setattr("modeldiagrams.watching.recorder.tripwire._pick_gradients", lambda *_: 1 / 0)
+    monkeypatch.setattr("modeldiagrams.watching.recorder.finite_check._pick_gradients", lambda *_: 1 / 0)
     model = nn.Linear(3, 3)
     optimizer = torch.optim.SGD(model.parameters())
     with warnings.catch_warnings(record=True) as caught, watch(model, every=9, path=path) as watcher:

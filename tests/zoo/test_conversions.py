@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from browser.conftest import CHROMIUM
 from graphs import HOSTILE_NAMES, hostile_graph, nested_graph
 from modeldiagrams import load, to_dot, to_mermaid
-from modeldiagrams.api.nested import Box, build_label, parse_levels, to_printable, walk_boxes
+from modeldiagrams.api.nested_text import Box, build_label, parse_levels, to_printable, walk_boxes
 
 pytestmark = pytest.mark.zoo
 

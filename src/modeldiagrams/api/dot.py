@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING, Literal
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.api.nested import (
+from modeldiagrams.api.nested_text import (
     Box,
     Direction,
     Levels,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.api.nested import (
+from modeldiagrams.api.nested_text import (
     Box,
     Direction,
     Patterns,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.api.nested import Box, Levels, Patterns, parse_levels, walk_boxes
+from modeldiagrams.api.nested_text import Box, Levels, Patterns, parse_levels, walk_boxes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import require
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.api.nested import to_printable
+from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from modeldiagrams.api.compared import DrawnComparison
+from modeldiagrams.api.difference_pictures import DrawnComparison
 from modeldiagrams.api.terminal import echo, report_errors
 from modeldiagrams.cli.targets import trace_model
 from modeldiagrams.engine.compare.documentation import check

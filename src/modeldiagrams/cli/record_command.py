@@ -11,7 +11,7 @@ from modeldiagrams.api.terminal import PARTIAL, CommandError, echo, report_error
 from modeldiagrams.options.settings import CALLS
 from modeldiagrams.record.calls import calls_file
 from modeldiagrams.record.run import end_run, run_command, start_run
-from modeldiagrams.record.stale import stale_calls
+from modeldiagrams.record.stale_calls import stale_calls
 
 __all__ = ["record_command"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import CommandError, show_progress
-from modeldiagrams.engine.once import TracedModel, trace_once
+from modeldiagrams.engine.single_trace import TracedModel, trace_once
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
 

@@ -23,7 +23,7 @@ from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, add_problem
 from modeldiagrams.engine.diagram_ids import make_diagram_id
-from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
+from modeldiagrams.engine.loaded_graph import LoadedGraph, read_graph_file
 from modeldiagrams.engine.model_graphs import Tracing, Workers
 from modeldiagrams.engine.problems import name_file
 from modeldiagrams.engine.recordings import add_recordings

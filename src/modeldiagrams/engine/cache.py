@@ -13,7 +13,7 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.environment import list_versions, made_with
 from modeldiagrams.common.files import digest
-from modeldiagrams.engine.loaded import LoadedGraph
+from modeldiagrams.engine.loaded_graph import LoadedGraph
 from modeldiagrams.engine.sources import are_unchanged, digest_sources
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import deserialize

@@ -16,7 +16,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import list_src
 from modeldiagrams.engine.cache import Cache, make_graph_key
 from modeldiagrams.engine.failures import RECURRING, FailureMemory
-from modeldiagrams.engine.loaded import LoadedGraph, load_graph, read_graph_file
+from modeldiagrams.engine.loaded_graph import LoadedGraph, load_graph, read_graph_file
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.engine.sources import is_any_newer
 from modeldiagrams.options.options import get_package

@@ -15,7 +15,7 @@ from modeldiagrams.engine.diagram import add_problem
 from modeldiagrams.engine.store import take_or_make
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
 from modeldiagrams.ir.documents import make_schema
-from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.growing_file import GrowingRecording
 from modeldiagrams.watching.page import (
     MOST_MOMENTS,
     PER_OCTAVE,

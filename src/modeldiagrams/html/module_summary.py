@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -12,14 +12,14 @@ import msgspec
 from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
 from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
-from modeldiagrams.ir.graph import OpNode
+from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_guesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from modeldiagrams.ir.graph import Graph, ModuleNode
+    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.draw import OutlineRow
 
 __all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "format_cell", "summarise"]
@@ -136,12 +136,13 @@ def _iter_rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
     """Yield the rows of the model, with a stack instead of recursion, because models nest deeply."""
     todo: list[tuple[Branch | str, SummaryRow | None]] = [(root, None)]
     bounds = bounds_of(graph)
+    costs = _average_costs(graph) if graph.status.costs_of_input else {}
     while todo:
         branch, parent = todo.pop()
         if isinstance(branch, str):
             yield _place_below(SummaryRow(name=branch), parent)
             continue
-        row = _place_below(_build_row(graph, branch.row, bounds), parent)
+        row = _place_below(_build_row(graph, branch.row, bounds, costs), parent)
         yield row
         if branch.hidden:
             todo.append((f"… {branch.hidden} more", row))
@@ -158,7 +159,26 @@ def _place_below(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
     return msgspec.structs.replace(row, level=parent.level + 1, path=path)
 
 
-def _build_row(graph: Graph, row: OutlineRow | None, bounds: Bounds) -> SummaryRow:
+def _average_costs(graph: Graph) -> dict[str, tuple[int | None, int | None]]:
+    """Average FLOPs and bytes over equal modules, which may share a row: values gave them different amounts."""
+    alike = defaultdict[str | None, list[ModuleNode]](list)
+    for node in graph.nodes:
+        if isinstance(node, ModuleNode):
+            alike[node.signature].append(node)
+    averages = {
+        signature: (_average([one.flops for one in calls]), _average([one.activation_bytes for one in calls]))
+        for signature, calls in alike.items()
+    }
+    return {call.id: averages[call.signature] for calls in alike.values() for call in calls}
+
+
+def _average(costs: list[int | None]) -> int | None:
+    return round(sum(cost or 0 for cost in costs) / len(costs)) if any(costs) else None
+
+
+def _build_row(
+    graph: Graph, row: OutlineRow | None, bounds: Bounds, costs: dict[str, tuple[int | None, int | None]]
+) -> SummaryRow:
     """Build the row for a row of the outline; None is the model."""
     if row and not row.class_:
         return SummaryRow(name=row.name, calls=row.times, shared=row.shared, sets=row.sets)
@@ -175,6 +195,7 @@ def _build_row(graph: Graph, row: OutlineRow | None, bounds: Bounds) -> SummaryR
             assumed=_list_assumed(bounds, call.id, {"inputs": call.inputs}),
         )
     module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
+    flops, activation_bytes = costs.get(row.id if row else "", (module.flops, module.activation_bytes))
     return SummaryRow(
         name=row.name if row else graph.model.name,
         class_=module.class_,
@@ -185,8 +206,8 @@ def _build_row(graph: Graph, row: OutlineRow | None, bounds: Bounds) -> SummaryR
         outputs={key: graph.tensors[tensor].shape for key, tensor in module.outputs.items()},
         parameters=module.parameters.total,
         trainable=module.parameters.trainable,
-        flops=module.flops,
-        activation_bytes=module.activation_bytes,
+        flops=flops,
+        activation_bytes=activation_bytes,
         time_ns=module.time_ns,
         assumed=_list_assumed(bounds, row.id if row else None, {"inputs": module.inputs, "outputs": module.outputs}),
         spans=row.spans if row else {},

@@ -8,7 +8,7 @@ import msgspec
 
 from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.errors import OptionError
-from modeldiagrams.ir.nearest import nearest
+from modeldiagrams.ir.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -12,9 +12,9 @@ import msgspec
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.kinds import Kind
-from modeldiagrams.ir.nearest import nearest
 from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.ir.queries import short_name
+from modeldiagrams.ir.spelling import nearest
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import make_groups
 from modeldiagrams.overlay.image_files import read_image

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.options.call import RecordedCall
-from modeldiagrams.record.documented import wanted_classes
+from modeldiagrams.record.documented_names import wanted_classes
 from modeldiagrams.record.run import Part, SeenCall
 from modeldiagrams.record.writing import NotWritableError, dotted_path, note_arguments, write_call
 

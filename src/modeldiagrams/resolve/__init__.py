@@ -20,16 +20,17 @@ from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
-from modeldiagrams.resolve.parts import find_call, find_part
-from modeldiagrams.resolve.recorded import recorded_options
+from modeldiagrams.resolve.parts import Writes, find_call, find_part
+from modeldiagrams.resolve.recorded_call import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_values import make_inputs
-from modeldiagrams.tracer import Trace, trace_run
+from modeldiagrams.tracer import Trace, check_arguments, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
+from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.strategies.requests import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "graph_of", "infer", "loaded_sources", "record", "resolve", "seeded", "trace"]
+__all__ = ["InputsError", "Target", "graph_of", "loaded_sources", "record", "resolve", "seeded", "trace"]
 
 
 class InputsError(TargetError):
@@ -192,29 +193,26 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
     if part is not None:
-        if not isinstance(model, nn.Module):
-            raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
+        check_arguments(model, args, mode, measure_time=measure_time)
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        whole = given if args or kwargs else _infer_target(model)
-        return graph_of(_take_part(whole, part, type(model).__name__), mode, measure_time=measure_time)
+        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time)
     graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
-    if graph.status.error is None or args or kwargs:
+    if graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
         return graph
-    return infer(model, mode, measure_time=measure_time) or graph
+    return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time)
 
 
-def infer(model: Any, mode: Mode = "auto", *, measure_time: bool = False) -> Graph | None:
-    """Trace a model instance as it is, with inputs that are found.
-
-    Args:
-        model: The model.
-        mode: As for `trace`.
-        measure_time: As for `trace`.
-
-    Returns:
-        The graph, with the inputs among its assumptions; None for what is no module.
-    """
-    return graph_of(_infer_target(model), mode, measure_time=measure_time) if isinstance(model, nn.Module) else None
+def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_time: bool) -> Graph:
+    """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
+    model = given.model
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
+    whole = given if given.args or given.kwargs else _infer_target(model)
+    # restored after the part has run: it may need what the model has set before it calls it
+    with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
+        with Writes(snapshot.before_write):
+            found = _take_part(whole, part, type(model).__name__)
+        return graph_of(found, mode, costs=costs, measure_time=measure_time)
 
 
 def _infer_target(model: nn.Module) -> Target:
@@ -224,10 +222,15 @@ def _infer_target(model: nn.Module) -> Target:
     return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
 
 
-def graph_of(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Graph:
+def graph_of(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
-    graph = record(target, mode, measure_time=measure_time).graph
+    graph = record(target, mode, costs=costs, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+
+
+def _has_mode(graph: Graph, mode: Mode) -> bool:
+    """Whether a pass in this mode alone gave a graph that was recorded in the mode ``auto``."""
+    return graph.status.mode == mode and not graph.status.costs_of_input
 
 
 def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:
@@ -268,10 +271,10 @@ def _share(budget: Budget, built: Built, call: Call, used: int) -> Budget:
     return budget.without_variants() if has_variants else budget
 
 
-def record(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Trace:
+def record(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False) -> Trace:
     """Trace one pass of a target, or build its module tree if no inputs are known."""
     if target.note is not None:
         return Trace(module_tree(target.model, (target.note,)), ())
-    if target.trace is not None and mode in ("auto", target.trace.graph.status.mode):
+    if target.trace is not None and (mode == "auto" or _has_mode(target.trace.graph, mode)):
         return target.trace
-    return trace_run(target.model, target.args, target.kwargs, mode=mode, measure_time=measure_time)
+    return trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)

@@ -7,20 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import seeded, user_code
+from modeldiagrams.tracer.fake.concrete_values import find_written
 
 if TYPE_CHECKING:
-    from torch import nn
+    from collections.abc import Callable
 
-__all__ = ["find_call", "find_part"]
+    from torch import Tensor, nn
+
+__all__ = ["Writes", "find_call", "find_part"]
 
 _SHOWN = 6
 
 
 class _ReachedError(BaseException):
     """Ends the pass of the whole model; no `Exception`, because models may catch these."""
+
+
+class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Announces tensors that operators are about to write."""
+
+    def __init__(self, announce: Callable[[Tensor], None]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._announce = announce
+
+    def __torch_dispatch__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operator."""
+        for tensor in find_written(func, args, kwargs or {}):
+            self._announce(tensor)
+        return func(*args, **(kwargs or {}))
 
 
 def find_part(model: nn.Module, path: str, name: str) -> nn.Module:

@@ -22,6 +22,6 @@ Limits:
 """
 
 from modeldiagrams.tracer.fake.attempts import Mode
-from modeldiagrams.tracer.forward_pass import Trace, trace, trace_run
+from modeldiagrams.tracer.forward_pass import Trace, check_arguments, trace, trace_run
 
-__all__ = ["Mode", "Trace", "trace", "trace_run"]
+__all__ = ["Mode", "Trace", "check_arguments", "trace", "trace_run"]

@@ -95,7 +95,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     measure_time: bool = False,
 ) -> Trace:
     """Do what `trace` does, and also list the user's source files that ran. Makes attempts until one succeeds."""
-    _check_arguments(model, args, mode, measure_time=measure_time)
+    check_arguments(model, args, mode, measure_time=measure_time)
     invocation = Invocation(*unwrap(model, args, kwargs or {}))
     model = invocation.function
     # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
@@ -145,7 +145,8 @@ def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, co
     return add_times(graph, lambda: _Pass(invocation, attempt, costs=costs).measure())
 
 
-def _check_arguments(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
+def check_arguments(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
+    """Raise a `TypeError` or a `ValueError` for arguments that `trace` doesn't take."""
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it: {model.__name__}(…)")
     if not callable(model):

@@ -51,11 +51,14 @@ class Spawns(BaseWorker):
 
     def _take(self) -> Process:
         """Return the process that is ready, or a new one."""
-        ready = self._ready.pop() if self._ready else None
-        if ready and not ready.is_usable():
-            ready.end()
-            ready = None
-        return ready or self._spawn()
+        try:
+            ready = self._ready.pop()
+        except IndexError:  # none, or another thread was faster
+            return self._spawn()
+        if ready.is_usable():
+            return ready
+        ready.end()
+        return self._spawn()
 
     def _spawn(self) -> Process:
         return Process.spawn("trace", self._python, gpu=self._gpu)

@@ -20,24 +20,26 @@ const [first, second] = exact.nodes.filter(
 const op = inside(second?.id);
 
 /** The sizes inside the second module depend on an assumed one. */
-function assuming(value: unknown): GraphData {
+function assuming(value: unknown, costs_of_input = false): GraphData {
   const guesses = [{ node: inside(first?.id)?.id ?? "", value, reason: "" }];
   const assumed_flops = [second?.id ?? "", op?.id ?? ""];
-  return { ...exact, status: { ...exact.status, guesses, assumed_tensors: op?.outputs ?? [], assumed_flops } };
+  const assumed_tensors = op?.outputs ?? [];
+  return { ...exact, status: { ...exact.status, guesses, assumed_tensors, assumed_flops, costs_of_input } };
 }
 
 describe.each([
-  ["every element", "≤ "],
-  ["once each", "≈ "],
-])("a size assumed as %s", (value, sign) => {
-  const graph = assuming(value);
+  ["every element", "≤ ", "≤ ", false],
+  ["once each", "≈ ", "≈ ", false],
+  ["every element, with costs of this input", "≤ ", "≈ ", true],
+])("a size assumed as %s", (value, shapeSign, sign, isOfInput) => {
+  const graph = assuming(value.split(",")[0], isOfInput);
   const session = new Session({ graph, state: CLOSED });
   const lines = (id: string, label: string) =>
     detailsOf(session, id).facts.find((fact) => fact.label === label)?.lines ?? [];
 
   it("marks shapes", () => {
     const [tensor = ""] = op?.outputs ?? [];
-    expect(tensorLabel(session.grouped, tensor)).toMatch(new RegExp(`^${sign}\\d`));
+    expect(tensorLabel(session.grouped, tensor)).toMatch(new RegExp(`^${shapeSign}\\d`));
   });
 
   it("marks costs in details, up to the model", () => {

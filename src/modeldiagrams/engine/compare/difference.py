@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.engine.compare.found import LEVELS, VERSION, Change, Checkpoints, Found, Level
+from modeldiagrams.engine.compare.change_list import LEVELS, VERSION, Change, Checkpoints, Found, Level
 from modeldiagrams.engine.compare.texts import as_markdown, as_text
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.documents import make_schema

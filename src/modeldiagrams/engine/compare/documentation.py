@@ -22,7 +22,7 @@ from modeldiagrams.render.draw import build_difference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from modeldiagrams.engine.compare.found import Level
+    from modeldiagrams.engine.compare.change_list import Level
     from modeldiagrams.engine.compare.versions import Kept
     from modeldiagrams.ir.graph import Graph
 

@@ -11,7 +11,7 @@ from modeldiagrams.common.amounts import format_count, format_flops
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from modeldiagrams.engine.compare.found import Checkpoints, Found
+    from modeldiagrams.engine.compare.change_list import Checkpoints, Found
 
 __all__ = ["as_markdown", "as_text", "escape_markdown", "format_checkpoint", "format_head"]
 

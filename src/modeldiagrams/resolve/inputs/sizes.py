@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch.nn.parameter import is_lazy
 
 from modeldiagrams.resolve.code.forward import get_parameters
-from modeldiagrams.resolve.inputs.inferred import NODES
+from modeldiagrams.resolve.inputs.forward_parameters import NODES
 from modeldiagrams.resolve.names.candidates import (
     SIZES,
     count_elements,
@@ -39,7 +39,6 @@ _CHANNELS = (1, 3)
 """Of pictures in gray and in colour."""
 _VIDEO_RANK = 5
 _COLOURS = 3
-_FEW = 8
 _LONG = 1000
 _LARGE = 40
 """A side that may be made smaller."""
@@ -78,8 +77,6 @@ class Sizes:
         self.own = [*dict.fromkeys(value for value in own if type(value) is int)]
         """Numbers that the model holds or was made with."""
         weights = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
-        self.of_layers = {size for weight in weights for size in weight.shape if size > _FEW}
-        """Widths of weights; smaller ones may be those of anything."""
         taken = {size for weight in weights for size in weight.shape} | numbers
         self.batch = next((size for size in BATCHES if size not in taken), BATCHES[0])
         self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]

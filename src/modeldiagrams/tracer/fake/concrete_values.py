@@ -77,7 +77,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if func is _EMPTY and kwargs.get("dtype") is torch.int64 and is_running("pad_packed_sequence", _RNN):
             with _disable_current_modes():  # C++ code writes lengths into it
                 return func(*args, **kwargs)
-        written = _find_written(func, args, kwargs)
+        written = find_written(func, args, kwargs)
         real = self._compute(func, args, kwargs, written)
         is_assumed = real is not None and any(map(self.known.is_assumed, tree_leaves((args, kwargs))))
         if real is not None and func is _READ_SCALAR:
@@ -209,7 +209,7 @@ def _pack_sequences(padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     return padded.new_empty((rows, *padded.shape[2:])), sizes
 
 
-def _find_written(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
+def find_written(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
     """The tensors that an operator writes."""
     if not schema_of(func).is_mutable:
         return []

@@ -21,13 +21,12 @@ class RunningCall:
 
     Attributes:
         id: The id in the graph; None for a call that checkpointing repeats, until it is known which one that is.
-        is_repeated: Whether activation checkpointing is running it again.
     """
 
-    __slots__ = ("has_gradient", "id", "is_repeated", "module", "path")
+    __slots__ = ("has_gradient", "id", "module", "path")
 
-    def __init__(self, module: nn.Module, path: str, id_: str | None, *, is_repeated: bool = False) -> None:
-        self.module, self.path, self.id, self.is_repeated = module, path, id_, is_repeated
+    def __init__(self, module: nn.Module, path: str, id_: str | None) -> None:
+        self.module, self.path, self.id = module, path, id_
         self.has_gradient = torch.is_grad_enabled()
 
 
@@ -48,7 +47,7 @@ class CallTracker:
     def enter(self, module: nn.Module, path: str) -> RunningCall:
         """Begin a call."""
         if torch._C._current_graph_task_id() != -1:  # noqa: SLF001
-            call = RunningCall(module, path, None, is_repeated=True)
+            call = RunningCall(module, path, None)
             self._repeated.append(call)
         else:
             self._begin_pass(module)

@@ -13,12 +13,12 @@ from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.errors import OptionError
 from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Moment, Run
 from modeldiagrams.watching.file.writer import Writer
+from modeldiagrams.watching.recorder.finite_check import Tripwire
 from modeldiagrams.watching.recorder.losses import Losses
 from modeldiagrams.watching.recorder.names import Names, unwrap
 from modeldiagrams.watching.recorder.partial_rows import merge_partial_rows
 from modeldiagrams.watching.recorder.ranks import gather_phases, is_distributed, is_first
 from modeldiagrams.watching.recorder.step import RecordedStep, WatchSettings
-from modeldiagrams.watching.recorder.tripwire import Tripwire
 
 if TYPE_CHECKING:
     import os

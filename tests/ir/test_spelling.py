@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modeldiagrams.ir.nearest import nearest
+from modeldiagrams.ir.spelling import nearest
 
 NAMES = [
     "stem",

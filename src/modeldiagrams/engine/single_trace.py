@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from modeldiagrams.engine.loaded import load_graph, read_graph_file
+from modeldiagrams.engine.loaded_graph import load_graph, read_graph_file
 from modeldiagrams.errors import OptionError
 from modeldiagrams.record.calls import calls_file, recorded_graph, with_recorded
 from modeldiagrams.worker import Refused, Worker
