@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
 from modeldiagrams.resolve.arguments.argument_search import solve_arguments
-from modeldiagrams.resolve.inputs.inferred import infer_candidates
+from modeldiagrams.resolve.inputs.forward_parameters import infer_candidates
 from modeldiagrams.resolve.names.candidates import (
     get_constructor_channels,
     get_constructor_sides,
@@ -92,7 +92,7 @@ class Cell(nn.Module):
 
 
 def test_sizes_of_made_up_parts_are_plain_numbers():
-    """Layers of the parts beside them are made with stand-ins."""
+    """Layers of the parts beside them are made with stubs."""
     solved = solve_arguments(Cell, "")
     assert solved is not None
     assert all(type(value) in (int, str, bool) for value in tree_leaves(solved.kwargs))

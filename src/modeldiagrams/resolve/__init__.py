@@ -21,7 +21,7 @@ from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
 from modeldiagrams.resolve.parts import Writes, find_call, find_part
-from modeldiagrams.resolve.recorded import recorded_options
+from modeldiagrams.resolve.recorded_call import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments

@@ -13,7 +13,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.arguments.argument_search import lacks_layers
 from modeldiagrams.resolve.arguments.sandbox import sandboxed
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.endured import iterate_safely
+from modeldiagrams.resolve.skip_errors import iterate_safely
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.class_offers import leave_out_layers
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments

@@ -6,7 +6,7 @@ rule  name                   strategies
 1     explicit options       `author_options`
 2     offered by the class   `class_offers`
 3     conventions            `project_calls`, `names_and_layers`, `failures`: arguments
-4     inferred inputs        `project_calls`, `names_and_layers`, `failures`: inputs
+4     inferred inputs        `names_and_layers`, `failures`: inputs
 5     module hierarchy       `hierarchy`
 ====  =====================  =====================================================
 """

@@ -1,10 +1,10 @@
 """Finds constructor arguments by watching how ``__init__`` uses them on the meta device (rule 3).
 
 Every required parameter becomes a `Slot`, first taken for a number. A run of the constructor with values that watch
-their use shows what each one is: what it can't be ends the run, and the next one starts with what was
-learnt. Any other error is answered by another value for one of the arguments that it is about (`blame`). When a run
-succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
-plain data as an author would write it, and the model is made of that.
+their use shows what each one is: what it can't be ends the run, and the next one starts with what was learnt. Any other
+error is answered by another value for one of the arguments that it is about (`error_causes`). When a run succeeds, the
+layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is plain data as an
+author would write it, and the model is made of that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import find_refusal, find_slots_in_error
+from modeldiagrams.resolve.arguments.argument_stubs import Misuse, PlainData
+from modeldiagrams.resolve.arguments.error_causes import find_refusal, find_slots_in_error
 from modeldiagrams.resolve.arguments.forward_uses import find_forward_uses
 from modeldiagrams.resolve.arguments.sandbox import sandboxed
 from modeldiagrams.resolve.arguments.slot_kinds import refine_kind
@@ -29,7 +30,6 @@ from modeldiagrams.resolve.arguments.slots import (
     note_layers,
     set_widths,
 )
-from modeldiagrams.resolve.arguments.stand_ins import Misuse, PlainData
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.parameter_annotations import get_annotations
 from modeldiagrams.resolve.code.source import get_source, list_own_bases

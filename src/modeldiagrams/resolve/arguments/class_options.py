@@ -22,7 +22,7 @@ from modeldiagrams.resolve.names.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from modeldiagrams.resolve.arguments.stand_ins import Slot
+    from modeldiagrams.resolve.arguments.argument_stubs import Slot
 
 __all__ = ["list_classes", "list_modules", "list_subclasses", "sounds_like"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.arguments.stand_ins import Fields, Misuse, Number, Real, Text, Use, slots_of
-from modeldiagrams.resolve.code.running_code import look_up_expression
+from modeldiagrams.resolve.arguments.argument_stubs import Fields, Misuse, Number, Real, Text, Use, slots_of
+from modeldiagrams.resolve.code.evaluate import evaluate
 from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
@@ -109,7 +109,7 @@ def _compared(node: ast.AST, module: nn.Module) -> Iterator[Misuse]:
     """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
     if not isinstance(node, ast.Compare):
         return
-    value = look_up_expression(node.left, {"self": module})
+    value = evaluate(node.left, {"self": module})
     for slot in slots_of(value) if isinstance(value, Number | Real | Text) else ():
         for string in (each for other in node.comparators for each in _strings(other)):
             if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from modeldiagrams.resolve.arguments.stand_ins import slots_of
+from modeldiagrams.resolve.arguments.argument_stubs import slots_of
 from modeldiagrams.resolve.code.user_code import silenced
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import nn
 
-from modeldiagrams.resolve.arguments.stand_ins import Use
+from modeldiagrams.resolve.arguments.argument_stubs import Use
 from modeldiagrams.resolve.names.vocabulary import is_a_model, is_listed
 
 if TYPE_CHECKING:
+    from modeldiagrams.resolve.arguments.argument_stubs import Misuse
     from modeldiagrams.resolve.arguments.slots import Kind, Slot
-    from modeldiagrams.resolve.arguments.stand_ins import Misuse
 
 __all__ = ["refine_kind"]
 

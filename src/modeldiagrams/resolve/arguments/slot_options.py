@@ -29,7 +29,7 @@ from modeldiagrams.resolve.names.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.resolve.arguments.stand_ins import Slot
+    from modeldiagrams.resolve.arguments.argument_stubs import Slot
 
 __all__ = ["explain_slot", "list_options", "write_fields"]
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_origin
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.slot_options import list_options, write_fields
-from modeldiagrams.resolve.arguments.stand_ins import (
+from modeldiagrams.resolve.arguments.argument_stubs import (
     Fields,
     Fixed,
     Items,
@@ -21,6 +20,7 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     wrap_number,
     wrap_text,
 )
+from modeldiagrams.resolve.arguments.slot_options import list_options, write_fields
 from modeldiagrams.resolve.code.parameter_annotations import (
     get_annotations,
     get_choices,

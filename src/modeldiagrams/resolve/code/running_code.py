@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from modeldiagrams.resolve.code.evaluate import evaluate
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from types import CodeType, FrameType, TracebackType
 
 __all__ = [
     "count_unpacked",
     "find_looked_up_keys",
-    "get_attribute",
     "get_expression_at",
     "is_asked_for_tensor",
     "is_given_to_old_tensor",
@@ -29,7 +30,6 @@ __all__ = [
     "is_written",
     "key_taken",
     "list_tracebacks",
-    "look_up_expression",
 ]
 
 _UNPACK, _UNPACK_ENDS = dis.opmap["UNPACK_SEQUENCE"], dis.opmap["UNPACK_EX"]
@@ -38,8 +38,6 @@ _AT = [*dis.get_instructions(_SUBSCRIPTED)][-2].offset
 _LOOKUP = _SUBSCRIPTED.co_code[_AT : _AT + 2]
 """The instruction for a subscript, an operation among others since Python 3.14."""
 
-_PARTS = ("_modules", "_parameters", "_buffers")
-"""Where a module keeps what it is made of."""
 _MOST = 32
 """More are no choice of a model's author but a vocabulary."""
 
@@ -98,9 +96,9 @@ def _keys(container: ast.expr, frame: FrameType) -> Iterator[Any]:
     match container:
         case ast.Dict(keys=elements) | ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
             known = {**frame.f_globals, **frame.f_locals}
-            values: Any = [look_up_expression(element, known) for element in elements if element is not None]
+            values: Any = [evaluate(element, known) for element in elements if element is not None]
         case _:
-            values = look_up_expression(container, {**frame.f_globals, **frame.f_locals})
+            values = evaluate(container, {**frame.f_globals, **frame.f_locals})
     is_known = not hasattr(type(values), "_slots_of")
     if is_known and isinstance(values, dict | set | frozenset | list | tuple):
         yield from sorted(values, key=_name) if isinstance(values, set | frozenset) else values
@@ -109,34 +107,6 @@ def _keys(container: ast.expr, frame: FrameType) -> Iterator[Any]:
 def _name(key: Any) -> str:
     """By which a set has the same order in every process."""
     return str.__str__(key) if isinstance(key, str) else str(getattr(key, "__qualname__", getattr(key, "_name_", "")))
-
-
-def look_up_expression(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """Value of a constant, a name, ``a.b`` or ``a["b"]``; None for anything else.
-
-    Nothing of the model's is run for it.
-    """
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.Name(id=name):
-            return names.get(name)
-        case ast.Attribute(value=inner, attr=name):
-            return get_attribute(look_up_expression(inner, names), name)
-        case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
-            owner = look_up_expression(inner, names)
-            return dict.get(owner, key) if isinstance(owner, dict) else None
-    return None
-
-
-def get_attribute(owner: Any, name: str) -> Any:
-    """An attribute of an object, module, class or configuration, without running properties; None if missing."""
-    if isinstance(owner, dict):
-        return dict.get(owner, name)
-    known = getattr(owner, "__dict__", {})
-    inside = (known.get(kind) for kind in _PARTS) if type(known) is dict else ()
-    parts = (known, *(part for part in inside if type(part) is dict), vars(type(owner)))
-    return next((part[name] for part in parts if name in part), None)
 
 
 def is_asked_for_tensor(frame: FrameType, name: str) -> bool:

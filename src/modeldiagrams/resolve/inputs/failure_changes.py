@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.inputs.slopes import Slopes
+from modeldiagrams.resolve.inputs.expected_operands import Expectation, find_expectations, is_too_small
+from modeldiagrams.resolve.inputs.size_by_doubling import DoubledSizes
 from modeldiagrams.resolve.inputs.structure_changes import propose_structures
-from modeldiagrams.resolve.inputs.wanted import Wanted, find_wanted, is_too_small
 from modeldiagrams.resolve.values.input_entries import (
     Entries,
     Leaf,
@@ -44,22 +44,22 @@ def propose_changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds
     """Other entries that a failed pass asks for, likeliest first."""
     yield from propose_structures(entries, probed, seeds)
     change = _Change(entries, probed, sizes)
-    slopes = Slopes(entries, probed, sizes, seeds.again)
+    doubled = DoubledSizes(entries, probed, sizes, seeds.again)
     if is_too_small(probed):
         yield from enlarge_inputs(entries, change.sources(), sizes, seeds.again)
-    if slopes.lacks_dimension():
-        yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
-    yield from slopes.solved()
-    for wanted in find_wanted(probed):
-        yield from change.of(wanted)
+    if doubled.lacks_dimension():
+        yield from change.of(Expectation("rank", 1, shapes=change.operand_shapes()))
+    yield from doubled.solved()
+    for expected in find_expectations(probed):
+        yield from change.of(expected)
 
 
 def propose_dtypes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
     """Entries with another dtype of one tensor, as a failed pass asks for."""
     change = _Change(entries, probed, sizes)
-    for wanted in find_wanted(probed):
-        if wanted.what == "dtype":
-            yield from change.of(wanted)
+    for expected in find_expectations(probed):
+        if expected.what == "dtype":
+            yield from change.of(expected)
 
 
 @dataclass
@@ -72,22 +72,22 @@ class _Change:
         """Of the failing call."""
         return tuple(tuple(operand.shape) for operand in self.probed.operands)
 
-    def of(self, wanted: Wanted) -> Iterator[Entries]:
-        """The entries with what is wanted."""
-        match wanted.what:
+    def of(self, expected: Expectation) -> Iterator[Entries]:
+        """The entries with what is expected."""
+        match expected.what:
             case "size":
-                yield from self._resized(wanted.got, wanted.value, wanted.shapes)
+                yield from self._resized(expected.got, expected.value, expected.shapes)
             case "rank":
-                yield from self._of_other_rank(self._about(wanted), wanted.value)
+                yield from self._of_other_rank(self._about(expected), expected.value)
             case "dtype":
-                for leaf in self._about(wanted):
-                    yield from self._of_dtype(leaf, wanted)
+                for leaf in self._about(expected):
+                    yield from self._of_dtype(leaf, expected)
 
-    def _of_dtype(self, leaf: Leaf, wanted: Wanted) -> Iterator[Entries]:
-        if leaf.dtype != wanted.dtype:
-            yield self._with(replace(leaf, dtype=wanted.dtype, high=wanted.value or None, low=None))
-        elif wanted.value and leaf.high and leaf.high > wanted.value:
-            yield self._with(replace(leaf, high=wanted.value))
+    def _of_dtype(self, leaf: Leaf, expected: Expectation) -> Iterator[Entries]:
+        if leaf.dtype != expected.dtype:
+            yield self._with(replace(leaf, dtype=expected.dtype, high=expected.value or None, low=None))
+        elif expected.value and leaf.high and leaf.high > expected.value:
+            yield self._with(replace(leaf, high=expected.value))
 
     def _all(self) -> list[Leaf]:
         return [*list_leaves(self.entries)]
@@ -101,15 +101,15 @@ class _Change:
         changed: Entries = put_entry_everywhere(self.entries, leaf.path, leaf.entry)
         return changed
 
-    def _about(self, wanted: Wanted) -> list[Leaf]:
+    def _about(self, expected: Expectation) -> list[Leaf]:
         """Inputs that the operands were computed from; inputs with more of their sizes come first."""
-        sources = self.probed.origins(wanted.shapes)
+        sources = self.probed.origins(expected.shapes)
         found = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
-        own = {size for shape in wanted.shapes for size in shape if self.sizes.is_own(size)}
+        own = {size for shape in expected.shapes for size in shape if self.sizes.is_own(size)}
         return sorted(found, key=lambda leaf: -len(own & {*leaf.shape}))
 
-    def _resized(self, got: int, wanted: int, shapes: tuple[tuple[int, ...], ...]) -> Iterator[Entries]:
-        if got == wanted or got <= 0 or not 0 < wanted <= _MAX_SIZE:
+    def _resized(self, got: int, expected: int, shapes: tuple[tuple[int, ...], ...]) -> Iterator[Entries]:
+        if got == expected or got <= 0 or not 0 < expected <= _MAX_SIZE:
             return
         sources = self.probed.origins(shapes)
         owners = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
@@ -117,12 +117,12 @@ class _Change:
         everywhere = self.entries
         for leaf, dimension in exact:
             current = replace(next(list_leaves(get_entry(everywhere, leaf.path))), path=leaf.path)
-            everywhere = put_entry_everywhere(everywhere, leaf.path, current.sized(dimension, wanted).entry)
+            everywhere = put_entry_everywhere(everywhere, leaf.path, current.sized(dimension, expected).entry)
         if exact and got != self.sizes.batch:
             yield everywhere
         for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
-            yield self._with(leaf.sized(dimension, wanted))
-            more, rest = divmod(wanted, got)
+            yield self._with(leaf.sized(dimension, expected))
+            more, rest = divmod(expected, got)
             if not rest and len(leaf.shape) == 1 and any(more in other.shape[1:] for other in self._all()):
                 yield self._with(replace(leaf, shape=(got, more)))
 

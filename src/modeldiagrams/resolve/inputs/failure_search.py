@@ -24,7 +24,7 @@ from modeldiagrams.resolve.code.forward import (
 )
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.failure_changes import propose_changes, propose_dtypes
-from modeldiagrams.resolve.inputs.inferred import infer_candidates, infer_tensor_candidates, is_graph
+from modeldiagrams.resolve.inputs.forward_parameters import infer_candidates, infer_tensor_candidates, is_graph
 from modeldiagrams.resolve.inputs.layers import list_state_entries
 from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.resolve.inputs.sizes import Sizes, UsualSizes, is_sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch.nn.parameter import is_lazy
 
 from modeldiagrams.resolve.code.forward import get_parameters
-from modeldiagrams.resolve.inputs.inferred import NODES
+from modeldiagrams.resolve.inputs.forward_parameters import NODES
 from modeldiagrams.resolve.names.candidates import (
     SIZES,
     count_elements,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from torch import Tensor
 
 from modeldiagrams.resolve.code.conditions import find_unequal_sides
-from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.evaluate import evaluate
+from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks
 from modeldiagrams.resolve.names.candidates import list_sizes
 from modeldiagrams.resolve.values.input_entries import OBJECT, get_entry, list_leaves, put_entry
 
@@ -95,8 +96,8 @@ def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path
         for item in ast.walk(node) if node else ():
             match item:
                 case ast.Subscript(value=owner, slice=key):
-                    path = places.get(id(look_up_expression(owner, frame.f_locals)))
-                    name = look_up_expression(key, frame.f_locals)
+                    path = places.get(id(evaluate(owner, frame.f_locals)))
+                    name = evaluate(key, frame.f_locals)
                     if path is not None and isinstance(name, str):
                         before = get_entry(entries, path)
                         known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
@@ -155,7 +156,7 @@ def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:
     for frame, at in probed.frames():
         node = get_expression_at(frame, at)
         names = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)] if node else []
-        found = [places[id(value)] for name in names if id(value := look_up_expression(name, frame.f_locals)) in places]
+        found = [places[id(value)] for name in names if id(value := evaluate(name, frame.f_locals)) in places]
         if node is None:  # a statement, such as `if x:`
             found = _named(linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame, places)
         if found:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.forward import get_parameters
-from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import run_trial_pass
 from modeldiagrams.resolve.rules import make_assumption
+from modeldiagrams.resolve.skip_errors import attempt
 from modeldiagrams.resolve.strategies.class_offers import find_config_class
 from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, Strategy, name_inputs, name_option
 from modeldiagrams.resolve.values.construct import find_call_problem

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Assumption
 from modeldiagrams.resolve.code.forward import get_parameters
-from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.libraries.class_examples import (
     read_class_example,
@@ -26,6 +25,7 @@ from modeldiagrams.resolve.names.conventions import (
     list_required_parameters,
 )
 from modeldiagrams.resolve.rules import Rule, make_assumption
+from modeldiagrams.resolve.skip_errors import attempt
 from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, Strategy, name_inputs, name_option
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_entries import is_plain, write_entry

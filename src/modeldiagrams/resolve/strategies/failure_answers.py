@@ -1,4 +1,4 @@
-"""Answers to failures: of a constructor that runs with stand-ins, and of passes with guessed inputs."""
+"""Answers to failures: of a constructor that runs with stubs, and of passes with guessed inputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.arguments.argument_search import solve_arguments
 from modeldiagrams.resolve.code.forward import get_parameters
-from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.inputs.candidate_search import (
     FoundInputs,
     count_dead_inputs,
@@ -19,6 +18,7 @@ from modeldiagrams.resolve.inputs.candidate_search import (
 from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
 from modeldiagrams.resolve.rules import Rule, make_assumption
+from modeldiagrams.resolve.skip_errors import attempt
 from modeldiagrams.resolve.strategies.requests import Arguments, Strategy
 from modeldiagrams.resolve.values.input_values import make_inputs
 

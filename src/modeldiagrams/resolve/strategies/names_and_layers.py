@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.endured import attempt
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, find_usual_arguments
 from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
 from modeldiagrams.resolve.rules import Rule, make_assumption
+from modeldiagrams.resolve.skip_errors import attempt
 from modeldiagrams.resolve.strategies.failure_answers import find_better_inputs
 from modeldiagrams.resolve.strategies.requests import Arguments, Strategy
 

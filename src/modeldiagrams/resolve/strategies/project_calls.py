@@ -6,21 +6,19 @@ import inspect
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from modeldiagrams.resolve.code.literal_calls import find_literal_calls
 from modeldiagrams.resolve.code.source import get_path
-from modeldiagrams.resolve.endured import iterate_safely
-from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.libraries.factories import find_factories
-from modeldiagrams.resolve.names.candidates import Candidate
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
-from modeldiagrams.resolve.project.literal_calls import find_literal_calls
 from modeldiagrams.resolve.rules import Rule, make_assumption
-from modeldiagrams.resolve.strategies.requests import Arguments, Strategy, name_inputs
+from modeldiagrams.resolve.skip_errors import iterate_safely
+from modeldiagrams.resolve.strategies.requests import Arguments, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from modeldiagrams.resolve.project.literal_calls import LiteralCall
-    from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
+    from modeldiagrams.resolve.code.literal_calls import LiteralCall
+    from modeldiagrams.resolve.strategies.requests import ModelRequest
 
 __all__ = ["ProjectCalls", "list_factory_arguments"]
 
@@ -39,30 +37,12 @@ class ProjectCalls(Strategy):
         yield from map(_arguments_of_site, sites)
         yield from list_factory_arguments(request)
 
-    def find_inputs(self, request: InputRequest) -> Inputs | None:
-        """Inputs that the project calls the model with, where it makes it as here."""
-        arguments = request.built.arguments
-        for entries in arguments.inputs:
-            names = name_inputs(request.model, len(entries))
-            reason = f"as in {arguments.place}"
-            candidates = {name: [Candidate(entry, reason)] for name, entry in zip(names, entries, strict=True)}
-            found = search_candidates(request.model, candidates, request.budget)
-            if found:
-                return request.as_inputs(found, Rule.INFERRED)
-        return None
-
 
 def _arguments_of_site(site: LiteralCall) -> Arguments:
     place = f"as in {site.place}"
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments {place}")
     values = (make_assumption(f"kwargs.{name}", value, place) for name, value in site.kwargs.items())
-    return Arguments(
-        kwargs=site.kwargs,
-        assumptions=(rule, *values),
-        inputs=tuple(site.inputs),
-        place=site.place,
-        files=(site.file,),
-    )
+    return Arguments(kwargs=site.kwargs, assumptions=(rule, *values), files=(site.file,))
 
 
 def list_factory_arguments(request: ModelRequest) -> Iterator[Arguments]:

@@ -11,7 +11,7 @@ from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.inputs.candidate_search import CandidateSearch, run_trial_pass
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
-from modeldiagrams.resolve.inputs.inferred import infer_candidates
+from modeldiagrams.resolve.inputs.forward_parameters import infer_candidates
 from modeldiagrams.resolve.rules import make_assumption
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_values import make_inputs
@@ -50,10 +50,6 @@ class Arguments:
     """Whether they are guesses: then the constructor runs without access to files and connections."""
     is_default: bool = False
     """Whether an error of this call is the one that authors should see."""
-    inputs: tuple[list[Any], ...] = ()
-    """What the same source calls the model with, as the option `inputs`."""
-    place: str = ""
-    """Where these arguments are written: ``tests/test_model.py:12``."""
     files: tuple[str, ...] = ()
     """Files that were read for them; a change of one may change them."""
 

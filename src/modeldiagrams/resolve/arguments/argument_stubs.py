@@ -1,4 +1,4 @@
-"""Stand-ins for unknown constructor arguments, which record how ``__init__`` uses them.
+"""Stubs for unknown constructor arguments, which record how ``__init__`` uses them.
 
 A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
 came from. What a value can't be used as ends the run with `Misuse`, which says what the argument must be instead.
@@ -76,7 +76,7 @@ class Use:
 
 
 class Misuse(BaseException):
-    """Raised where a stand-in of this kind can't be used. The model's own handlers don't catch it."""
+    """Raised where a stub of this kind can't be used. The model's own handlers don't catch it."""
 
     def __init__(self, slot: Slot, use: Use) -> None:
         super().__init__(slot.path, use)
@@ -226,7 +226,7 @@ for _kind, _plain in ((Number, int), (Real, float)):
 
 
 def unwrap_numbers(value: Any) -> Any:
-    """Plain numbers, for functions such as `torch.tensor` that would take a stand-in for a list."""
+    """Plain numbers, for functions such as `torch.tensor` that would take a stub for a list."""
     if isinstance(value, list | tuple):
         return [unwrap_numbers(item) for item in (list.__iter__(value) if isinstance(value, list) else value)]
     if isinstance(value, Number):
@@ -458,7 +458,7 @@ class Fields(dict[str, Any]):
 
 
 class PlainData(TorchFunctionMode):
-    """Unwraps stand-ins in functions that make tensors, and ends a run with too many calls of PyTorch."""
+    """Unwraps stubs in functions that make tensors, and ends a run with too many calls of PyTorch."""
 
     def __init__(self, most_calls: int) -> None:
         super().__init__()

@@ -17,7 +17,8 @@ from modeldiagrams.resolve.code.conditions import (
     find_tensor_of_rank,
     find_unequal_sides,
 )
-from modeldiagrams.resolve.code.running_code import list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.evaluate import evaluate
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.inputs.sizes import BATCHES
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.inputs.probe import Probed
 
-__all__ = ["Wanted", "find_wanted", "is_too_small"]
+__all__ = ["Expectation", "find_expectations", "is_too_small"]
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Expectation:
     """One expectation."""
 
     what: Literal["size", "rank", "dtype"]
@@ -72,7 +73,7 @@ def is_too_small(probed: Probed) -> bool:
     return probed.error is not None and bool(_SMALL.search(probed.message))
 
 
-def find_wanted(probed: Probed) -> Iterator[Wanted]:
+def find_expectations(probed: Probed) -> Iterator[Expectation]:
     """Expectations of the failing call, likeliest first."""
     message = probed.message
     shapes = tuple(tuple(operand.shape) for operand in probed.operands)
@@ -80,47 +81,47 @@ def find_wanted(probed: Probed) -> Iterator[Wanted]:
     yield from _by_function(probed, shapes)
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
-    yield from (Wanted("rank", more, shapes=of) for more, of in find_unpacked_ranks(probed, message))
+    yield from (Expectation("rank", more, shapes=of) for more, of in find_unpacked_ranks(probed, message))
     if _COMPLEX.search(message):
-        yield Wanted("dtype", dtype="complex64", shapes=shapes)
+        yield Expectation("dtype", dtype="complex64", shapes=shapes)
     if _FLOAT.search(message):
         whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
-        yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
+        yield Expectation("dtype", dtype="float32", shapes=tuple(whole) or shapes)
     if _WHOLE.search(message):
         rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
-        yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
+        yield from (Expectation("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
     if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
-        yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
+        yield Expectation("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message) and not _FLOAT.search(message):
-        yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
-    yield from (Wanted("rank", more, shapes=of) for more, of in find_missing_ranks(probed, message, shapes))
+        yield Expectation("dtype", dtype="bool", shapes=shapes[1:])
+    yield from (Expectation("rank", more, shapes=of) for more, of in find_missing_ranks(probed, message, shapes))
     yield from _contrasted(message, shapes)
     yield from _views(message, shapes)
 
 
-def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Expectation]:
     """Sizes that a message contrasts."""
     found, is_certain = find_contrasted_sizes(message)
     for a, b in found:
-        yield Wanted("size", b, a, shapes=shapes if is_certain else ())
-        yield Wanted("size", a, b, shapes=shapes if is_certain else ())
+        yield Expectation("size", b, a, shapes=shapes if is_certain else ())
+        yield Expectation("size", a, b, shapes=shapes if is_certain else ())
 
 
-def _by_condition(probed: Probed) -> Iterator[Wanted]:
+def _by_condition(probed: Probed) -> Iterator[Expectation]:
     """Sizes and ranks that a condition of the model's own compares."""
     for names, (first, a, second, b) in find_unequal_sides(probed.error):
         for side, have, want in ((first, a, b), (second, b, a)):
             tensor, near = find_tensor_of_rank(side, names), find_nearest_multiple(side, names)
             if tensor is not None and type(have) is int is type(want):
-                yield Wanted("rank", want - have, shapes=(tuple(tensor.shape),))
+                yield Expectation("rank", want - have, shapes=(tuple(tensor.shape),))
             elif near and want == 0:
-                yield Wanted("size", near[1], near[0])
+                yield Expectation("size", near[1], near[0])
             elif type(have) is int is type(want):
-                yield Wanted("size", want, have)
+                yield Expectation("size", want, have)
             elif isinstance(have, tuple) and isinstance(want, tuple) and len(have) != len(want):
-                yield Wanted("rank", len(want) - len(have), shapes=(have,))
+                yield Expectation("rank", len(want) - len(have), shapes=(have,))
             elif isinstance(have, tuple) and isinstance(want, tuple):
-                yield from (Wanted("size", y, x) for x, y in zip(have, want, strict=False) if x != y)
+                yield from (Expectation("size", y, x) for x, y in zip(have, want, strict=False) if x != y)
 
 
 def _whole_operands(probed: Probed) -> list[Shape]:
@@ -128,15 +129,15 @@ def _whole_operands(probed: Probed) -> list[Shape]:
     return [tuple(operand.shape) for operand in operands if operand.is_floating_point()][:2]
 
 
-def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Expectation]:
     """Sizes that the other operands give."""
     match probed.function, shapes:
         case "copy_", [a, b] if len(b) > len(a):
-            yield Wanted("rank", len(a) - len(b), shapes=(b,))
+            yield Expectation("rank", len(a) - len(b), shapes=(b,))
         case "linear" | "layer_norm" | "rms_norm", [x, w, *_] if x:
-            yield Wanted("size", w[-1], x[-1], shapes=(x,))
+            yield Expectation("size", w[-1], x[-1], shapes=(x,))
         case "layer_norm" | "rms_norm", [x] if x and len(probed.arguments) > 1:  # without weights
-            yield Wanted("size", probed.arguments[1][-1], x[-1], shapes=(x,))
+            yield Expectation("size", probed.arguments[1][-1], x[-1], shapes=(x,))
         case str(name), [x, w, *_] if name.startswith("conv"):
             groups = next((a for a in probed.arguments[6:7] if isinstance(a, int)), 1)
             yield from _convolved(x, w, w[0] if "transpose" in name else w[1] * groups)
@@ -144,43 +145,43 @@ def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield from _multiplied(a, b)
         case "batch_norm" | "group_norm" | "instance_norm", [x, w, *_] if len(x) > 1:
             if len(x) > 2 and x[-1] == w[0]:  # noqa: PLR2004  (features come last: there is one dimension too many)
-                yield Wanted("rank", -1, shapes=(x,))
-            yield Wanted("size", w[0], x[1], shapes=(x,))
+                yield Expectation("rank", -1, shapes=(x,))
+            yield Expectation("size", w[0], x[1], shapes=(x,))
         case "cat" | "concat" | "stack", [_, *_]:
             yield from _joined(probed, shapes)
 
 
-def _convolved(x: Shape, w: Shape, channels: int) -> Iterator[Wanted]:
+def _convolved(x: Shape, w: Shape, channels: int) -> Iterator[Expectation]:
     if len(x) != len(w):
-        yield Wanted("rank", len(w) - len(x), shapes=(x,))
+        yield Expectation("rank", len(w) - len(x), shapes=(x,))
     else:
-        yield Wanted("size", channels, x[1], shapes=(x,))
+        yield Expectation("size", channels, x[1], shapes=(x,))
 
 
-def _multiplied(a: Shape, b: Shape) -> Iterator[Wanted]:
-    yield Wanted("size", b[-2], a[-1], shapes=(a,))
-    yield Wanted("size", a[-1], b[-2], shapes=(b,))
+def _multiplied(a: Shape, b: Shape) -> Iterator[Expectation]:
+    yield Expectation("size", b[-2], a[-1], shapes=(a,))
+    yield Expectation("size", a[-1], b[-2], shapes=(b,))
     if len(a) == len(b) and a[0] != b[0]:
-        yield Wanted("size", a[0], b[0], shapes=(b,))
+        yield Expectation("size", a[0], b[0], shapes=(b,))
 
 
-def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Expectation]:
     first, *others = shapes
     kinds = [operand.is_floating_point() for operand in probed.operands]
     if any(kinds):
         whole = [shape for shape, is_float in zip(shapes, kinds, strict=True) if not is_float]
-        yield from (Wanted("dtype", dtype="float32", shapes=(shape,)) for shape in whole)
+        yield from (Expectation("dtype", dtype="float32", shapes=(shape,)) for shape in whole)
     for other in others:
         if len(first) != len(other):
-            yield Wanted("rank", len(first) - len(other), shapes=(other,))
-            yield Wanted("rank", len(other) - len(first), shapes=(first,))
+            yield Expectation("rank", len(first) - len(other), shapes=(other,))
+            yield Expectation("rank", len(other) - len(first), shapes=(first,))
         else:
             joined = re.search(r"except in dimension (\d)", probed.message)
             pairs = [pair for d, pair in enumerate(zip(first, other, strict=True)) if not joined or d != int(joined[1])]
-            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in pairs)
+            yield from (Expectation("size", a, b, shapes=(other,)) for a, b in pairs)
 
 
-def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Expectation]:
     """Operands that are combined element by element: sizes that differ should not, or a rank is wrong."""
     for at, first in enumerate(shapes):
         for second in shapes[at + 1 :]:
@@ -188,19 +189,21 @@ def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
                 len(first) != len(second) and first[:1] == second[:1] and first[:1] in [(batch,) for batch in BATCHES]
             ):  # rows of one, columns of the other
                 low, high = sorted((first, second), key=len)
-                yield Wanted("rank", len(low) - len(high), shapes=(high,))
-                yield Wanted("rank", len(high) - len(low), shapes=(low,))
+                yield Expectation("rank", len(low) - len(high), shapes=(high,))
+                yield Expectation("rank", len(high) - len(low), shapes=(low,))
             pairs = [*zip(reversed(first), reversed(second), strict=False)]
             for a, b in pairs:
                 if a != b and 1 not in (a, b):
-                    yield Wanted("size", b, a, shapes=(first,))
-                    yield Wanted("size", a, b, shapes=(second,))
-                    yield from (Wanted("size", 1, size, shapes=(shape,)) for size, shape in ((b, second), (a, first)))
+                    yield Expectation("size", b, a, shapes=(first,))
+                    yield Expectation("size", a, b, shapes=(second,))
+                    yield from (
+                        Expectation("size", 1, size, shapes=(shape,)) for size, shape in ((b, second), (a, first))
+                    )
             for shape in (first, second):
-                yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
+                yield from (Expectation("rank", step, shapes=(shape,)) for step in (-1, 1))
 
 
-def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Expectation]:
     """A view that asks for a number of elements."""
     match = re.search(r"shape '\[(?P<shape>[-\d, ]+)\]' is invalid for input of size (?P<size>\d+)", message)
     if match:
@@ -208,21 +211,21 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
         product = math.prod(size for size in sizes if size > 1)
         got = int(match["size"])
         if sizes[0] == got and -1 in sizes:  # `x.view(rows, nodes, -1)` of one number for each row
-            yield Wanted("rank", 1, shapes=shapes[:1])
+            yield Expectation("rank", 1, shapes=shapes[:1])
         yield from _of_elements(sizes, product, got)
 
 
-def _of_elements(sizes: list[int], product: int, got: int) -> Iterator[Wanted]:
+def _of_elements(sizes: list[int], product: int, got: int) -> Iterator[Expectation]:
     """One side of a view, or all of it, for all rows or for each."""
-    yield Wanted("size", product, got)
+    yield Expectation("size", product, got)
     for size in dict.fromkeys(size for size in sizes if size > 1):
         if got % (product // size) == 0:
-            yield Wanted("size", got * size // product, size)
+            yield Expectation("size", got * size // product, size)
     for batch in (*BATCHES, 1):
         if got % batch == 0 and product % batch == 0:
-            yield Wanted("size", product // batch, got // batch)
+            yield Expectation("size", product // batch, got // batch)
         if got % batch == 0:
-            yield Wanted("size", product, got // batch)
+            yield Expectation("size", product, got // batch)
 
 
 _PAIRS = (
@@ -282,7 +285,7 @@ def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:
     for words in re.findall(r"[A-Za-z_][\w.]*(?:\[[\"'\d]\w*[\"']?\])*[\w.]*", line):
         owner = re.sub(r"\.(shape|size)$", "", words)
         try:
-            value = look_up_expression(ast.parse(owner, mode="eval").body, names)
+            value = evaluate(ast.parse(owner, mode="eval").body, names)
         except SyntaxError:
             continue
         if isinstance(value, Tensor):

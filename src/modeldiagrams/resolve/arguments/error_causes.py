@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.stand_ins import (
+from modeldiagrams.resolve.arguments.argument_stubs import (
     MADE_OF,
     Misuse,
     Number,
@@ -21,8 +21,9 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     Use,
     slots_of,
 )
-from modeldiagrams.resolve.code.conditions import evaluate, find_failed_checks
-from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks, look_up_expression
+from modeldiagrams.resolve.code.conditions import find_failed_checks
+from modeldiagrams.resolve.code.evaluate import evaluate
+from modeldiagrams.resolve.code.running_code import get_expression_at, list_tracebacks
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ __all__ = ["find_refusal", "find_slots_in_error"]
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
 _INNER = ("torch._", "torch.utils._", "torch.library")
+_NAMING = ast.Name | ast.Attribute | ast.Subscript
+"""Expressions that say where a value is."""
 _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
@@ -135,7 +138,7 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
 
 
 def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
-    values = [look_up_expression(item, names) for item in ast.walk(node) if isinstance(item, ast.expr)]
+    values = [evaluate(item, names) for item in ast.walk(node) if isinstance(item, _NAMING)]
     slots = [slot for value in values for slot in _slots(value)]
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
@@ -144,7 +147,7 @@ def _spread(frame: FrameType, instruction: int) -> list[Slot]:
     """Arguments that the running call unpacks as mappings: ``make(**cfg)``."""
     match get_expression_at(frame, instruction):
         case ast.Call(keywords=keywords):
-            values = [look_up_expression(each.value, frame.f_locals) for each in keywords if each.arg is None]
+            values = [evaluate(each.value, frame.f_locals) for each in keywords if each.arg is None]
             return [slot for value in values for slot in _slots(value)]
     return []
 

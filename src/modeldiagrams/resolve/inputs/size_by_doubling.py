@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.inputs.wanted import find_wanted
+from modeldiagrams.resolve.inputs.expected_operands import find_expectations
 from modeldiagrams.resolve.values.input_entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from modeldiagrams.resolve.inputs.expected_operands import Expectation
     from modeldiagrams.resolve.inputs.probe import Probed
     from modeldiagrams.resolve.inputs.sizes import Sizes
-    from modeldiagrams.resolve.inputs.wanted import Wanted
 
-    _Moving = tuple[int, list[tuple[Leaf, int]], list[tuple[Wanted, int]]]
+    _Moving = tuple[int, list[tuple[Leaf, int]], list[tuple[Expectation, int]]]
     "A size, its places, and what moves with it."
 
-__all__ = ["Slopes"]
+__all__ = ["DoubledSizes"]
 
 _MOST_GROUPS = 8
 """Passes for one failure."""
@@ -33,7 +33,7 @@ _SIDES = 2
 
 
 @dataclass
-class Slopes:
+class DoubledSizes:
     """Sizes that would mend one failed pass."""
 
     entries: Entries
@@ -43,8 +43,8 @@ class Slopes:
     """Runs a pass that is no try by itself."""
 
     def __post_init__(self) -> None:
-        self._wanted = [*find_wanted(self.probed)]
-        self._gaps = [w for w in self._wanted if w.what == "size" and w.got != w.value]
+        self._expected = [*find_expectations(self.probed)]
+        self._gaps = [w for w in self._expected if w.what == "size" and w.got != w.value]
         self._further: list[Entries] = []  # with sizes that are twice as large, and it fails no more, or elsewhere
 
     def solved(self) -> Iterator[Entries]:
@@ -62,12 +62,12 @@ class Slopes:
             if len(leaf.shape) > _SIDES + 1:
                 yield from self._with_sides(leaf, first, self._sides(area))
         for size, places, moved in moving:
-            for wanted, step in moved:
-                yield from self._alone(size, places, (wanted.got - wanted.value) / step * size)
+            for expected, step in moved:
+                yield from self._alone(size, places, (expected.got - expected.value) / step * size)
         if not moving:
             yield from self._further
 
-    def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Wanted, int]]:
+    def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Expectation, int]]:
         """Sizes that should be others, and by how much the difference changes if a size is twice as large."""
         doubled = self._sized(places, 2 * size)
         probed = self.again(doubled)
@@ -119,7 +119,7 @@ class Slopes:
         if not features or not places:
             return False
         moved = self._moved(self.again(self._sized(places, 2 * batch)))
-        return any(wanted in features and more > 0 for wanted, more in moved)
+        return any(expected in features and more > 0 for expected, more in moved)
 
     def _groups(self) -> list[tuple[int, list[tuple[Leaf, int]]]]:
         """Sizes of the inputs that the failing call is about with the places that have them; unknown ones first."""
@@ -135,13 +135,14 @@ class Slopes:
         ]
         return sorted(groups, key=lambda group: not self.sizes.is_own(group[0]))
 
-    def _moved(self, other: Probed | None) -> Iterator[tuple[Wanted, int]]:
+    def _moved(self, other: Probed | None) -> Iterator[tuple[Expectation, int]]:
         """Sizes that should be others, and by how much the difference is another in another pass."""
         if other is None or other.place != self.probed.place:
             return
-        wanted = [*find_wanted(other)]
-        pairs = [*zip(self._wanted, wanted, strict=False)]
-        if [w.what for w in wanted] != [w.what for w in self._wanted]:  # which sizes divide others is a matter of both
+        expected = [*find_expectations(other)]
+        pairs = [*zip(self._expected, expected, strict=False)]
+        # which sizes divide others is a matter of both
+        if [each.what for each in expected] != [each.what for each in self._expected]:
             pairs = [pair for pair in pairs[:1] if pair[0].value == pair[1].value]
         for before, after in pairs:
             moved = (after.got - after.value) - (before.got - before.value)
@@ -166,9 +167,10 @@ def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
     }
     if not {first, first + 1} <= growth.keys():
         return None
-    wanted = next(moved[0][0] for _, places, moved in moving if (places[0][0].path, places[0][1]) == (leaf.path, first))
+    place = leaf.path, first
+    expected = next(moved[0][0] for _, places, moved in moving if (places[0][0].path, places[0][1]) == place)
     sides = (leaf.shape[first], leaf.shape[first + 1])
-    return Area(sides, (growth[first], growth[first + 1]), wanted.value / wanted.got)
+    return Area(sides, (growth[first], growth[first + 1]), expected.value / expected.got)
 
 
 _LEAST, _MOST = 8, 1024
