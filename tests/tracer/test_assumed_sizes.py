@@ -7,6 +7,7 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from modeldiagrams import structural_digest, summary
+from modeldiagrams.common.amounts import format_flops
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import ModuleNode, OpNode
@@ -126,6 +127,18 @@ def test_small_models_have_the_numbers_of_a_real_pass(forward):
     assert "for this input" in " ".join([*list_limits(graph), *list_remarks(graph)])
 
 
+def test_picture_with_sizes_that_are_no_bounds_explains_no_other_sign():
+    def cut(net, x):
+        x = net.inner(x)
+        return net.inner(x[: int(x.sum(1).argmax().item()) + 1])
+
+    graph = trace(Net(cut), (numbers(16, 8),))
+    assert graph.status.costs_of_input
+    assert list_limits(graph)[0] == (
+        "“≈” stands before sizes that rest on assumed values, and before costs for this input."
+    )
+
+
 def test_a_row_of_equal_modules_has_their_average():
     graph, real = (trace(Net(route), (numbers(16, 8),), mode=mode) for mode in ("auto", "real"))
     (row,) = [row for row in summary(graph).rows if row["name"] == "experts.0–3"]
@@ -147,6 +160,32 @@ def test_table_says_so():
     assert "FLOPs: ≤ " in text
     assert ", ≤ " in next(line for line in text.splitlines() if line.startswith("Memory"))
     assert "≤ 32×16" in text
+
+
+def test_table_says_from_what_to_what_experts_cost():
+    model, h = Net(route), numbers(16, 8)
+    with FlopCounterMode(display=False) as counter:
+        model(h)
+    counted = [counter.get_flop_counts()[f"Net.experts.{i}"].values() for i in range(4)]
+    costs = [sum(flops) for flops in counted]
+    table = summary(trace(Net(route), (h,)))
+    (row,) = (row for row in table.rows if row["name"] == "experts.0–3")
+    assert row["spans"]["flops"] == (min(costs), max(costs))
+    assert len(set(costs)) > 1
+    assert f"≈ {format_flops(min(costs))} … {format_flops(max(costs))}" in str(table)
+
+
+def test_table_says_that_another_branch_was_assumed():
+    def forward(self, h):
+        chosen = self.gate(h).argmax(-1)
+        for i, expert in enumerate(self.experts):
+            if (chosen == i).any():
+                h = h + expert(h)
+        return h
+
+    line = next(line for line in str(summary(trace(Net(forward), (numbers(16, 8),)))).splitlines() if "Assumed" in line)
+    assert "got False at" in line
+    assert "Assumed" not in str(summary(trace(Net(forward), (numbers(16, 8),), mode="real")))
 
 
 def test_other_assumptions_are_estimates():

@@ -14,6 +14,7 @@ from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.queries import short_name
+from modeldiagrams.ir.remarks import explain_guesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,6 +69,8 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         time_ns: The summed times of the ops of the first call; None if not measured.
         assumed: ``≤`` or ``≈`` for each number that depends on assumed sizes, by its name: ``flops``,
             ``activation_bytes``, ``inputs.x``, ``outputs.output``.
+        spans: The least and the largest ``flops`` and ``activation_bytes`` of these calls, where values make them
+            differ, as with the experts of a mixture.
     """
 
     level: int = 0
@@ -85,6 +88,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     activation_bytes: int | None = None
     time_ns: int | None = None
     assumed: dict[str, str] = {}
+    spans: dict[str, tuple[int, int]] = {}
 
     @property
     def class_name(self) -> str:
@@ -206,6 +210,7 @@ def _build_row(
         activation_bytes=activation_bytes,
         time_ns=module.time_ns,
         assumed=_list_assumed(bounds, row.id if row else None, {"inputs": module.inputs, "outputs": module.outputs}),
+        spans=row.spans if row else {},
     )
 
 
@@ -232,6 +237,7 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
         "FLOPs": f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
         "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
         **time,
+        **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
 
 
@@ -278,9 +284,10 @@ def format_cell(row: SummaryRow, column: Column) -> str:
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
         case "flops" | "activations":
+            cost = "flops" if column == "flops" else "activation_bytes"
             value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
-            sign = row.assumed.get("flops" if column == "flops" else "activation_bytes")
-            return _add_sign(sign, written(value)) if value else _NOTHING
+            text = " … ".join(map(written, row.spans.get(cost, (value or 0,))))
+            return _add_sign(row.assumed.get(cost), text) if value or cost in row.spans else _NOTHING
         case "time":
             return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":

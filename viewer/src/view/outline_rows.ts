@@ -1,9 +1,10 @@
 /** The outline: all modules and shown functions of a graph as rows, with repeats grouped as in pictures. */
+import { extent } from "d3-array";
 import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
 import { indexGraph } from "../graph/indexing.js";
 import { withFunctions } from "./grouping/functions.js";
 import { shownIndex } from "./grouping/shown_index.js";
-import { rangeName } from "./labels/group_names.js";
+import { numberRange, rangeName } from "./labels/group_names.js";
 import { isLoop } from "./repeats/contents.js";
 import { findRuns, repeat } from "./repeats/repeats.js";
 
@@ -22,6 +23,8 @@ export interface OutlineRow {
   shared: boolean;
   /** How many modules, or modules that repeat together, its calls are of. */
   sets: number;
+  /** The least and the largest cost of its calls, where values decide what each of them costs. */
+  spans?: Partial<Record<"flops" | "activation_bytes", [number, number]>>;
   /** The author's annotations of all of its modules: another name, whether pictures omit them, numbers of notes. */
   renamed?: string;
   hidden?: true;
@@ -135,7 +138,23 @@ function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   const distinct = [...new Set(names)];
   const { id = "", class: type = "" } = first ?? {};
   const shared = distinct.length < calls.length && (first?.parameters.total ?? 0) > 0;
-  return { id, name: joined(distinct), class: type, times: calls.length, shared, sets: distinct.length };
+  return {
+    id,
+    name: joined(distinct),
+    class: type,
+    times: calls.length,
+    shared,
+    sets: distinct.length,
+    ...spansOf(calls),
+  };
+}
+
+function spansOf(calls: readonly ModuleNode[]): Pick<OutlineRow, "spans"> {
+  const spans = (["flops", "activation_bytes"] as const).flatMap((cost) => {
+    const [least = 0, most = 0] = extent(calls, (call) => call[cost] ?? 0);
+    return least === most ? [] : [[cost, [least, most]] as const];
+  });
+  return spans.length === 0 ? {} : { spans: Object.fromEntries(spans) };
 }
 
 /** The annotations that all modules of a row have. */
@@ -156,8 +175,9 @@ const MOST_NAMES = 4;
 
 /** `0–11` for numbered neighbours, else the names, shortened if there are many. */
 function joined(names: string[]): string {
-  const [first = "", last = ""] = [names[0], names[names.length - 1]];
-  const [from, to] = [first, last].map((name) => /^(.*?)(\d+)$/.exec(name));
-  if (names.length > 1 && from && to && from[1] === to[1]) return `${first}–${to[2]}`;
-  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES - 1).join(", ")}, …, ${last}` : names.join(", ");
+  const range = names.length > 1 ? numberRange(names) : undefined;
+  if (range !== undefined) return range;
+  return names.length > MOST_NAMES
+    ? `${names.slice(0, MOST_NAMES - 1).join(", ")}, …, ${names.at(-1)}`
+    : names.join(", ");
 }
