@@ -126,6 +126,18 @@ def test_small_models_have_the_numbers_of_a_real_pass(forward):
     assert "for this input" in " ".join([*list_limits(graph), *list_remarks(graph)])
 
 
+def test_picture_with_sizes_that_are_no_bounds_explains_no_other_sign():
+    def cut(net, x):
+        x = net.inner(x)
+        return net.inner(x[: int(x.sum(1).argmax().item()) + 1])
+
+    graph = trace(Net(cut), (numbers(16, 8),))
+    assert graph.status.costs_of_input
+    assert list_limits(graph)[0] == (
+        "“≈” stands before sizes that rest on assumed values, and before costs for this input."
+    )
+
+
 def test_a_row_of_equal_modules_has_their_average():
     graph, real = (trace(Net(route), (numbers(16, 8),), mode=mode) for mode in ("auto", "real"))
     (row,) = [row for row in summary(graph).rows if row["name"] == "experts.0–3"]
