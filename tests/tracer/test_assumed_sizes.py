@@ -7,7 +7,6 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from modeldiagrams import structural_digest, summary
-from modeldiagrams.common.amounts import format_flops
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import ModuleNode, OpNode
@@ -160,19 +159,6 @@ def test_table_says_so():
     assert "FLOPs: ≤ " in text
     assert ", ≤ " in next(line for line in text.splitlines() if line.startswith("Memory"))
     assert "≤ 32×16" in text
-
-
-def test_table_says_from_what_to_what_experts_cost():
-    model, h = Net(route), numbers(16, 8)
-    with FlopCounterMode(display=False) as counter:
-        model(h)
-    counted = [counter.get_flop_counts()[f"Net.experts.{i}"].values() for i in range(4)]
-    costs = [sum(flops) for flops in counted]
-    table = summary(trace(Net(route), (h,)))
-    (row,) = (row for row in table.rows if row["name"] == "experts.0–3")
-    assert row["spans"]["flops"] == (min(costs), max(costs))
-    assert len(set(costs)) > 1
-    assert f"≈ {format_flops(min(costs))} … {format_flops(max(costs))}" in str(table)
 
 
 def test_table_says_that_another_branch_was_assumed():

@@ -69,8 +69,6 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         time_ns: The summed times of the ops of the first call; None if not measured.
         assumed: ``≤`` or ``≈`` for each number that depends on assumed sizes, by its name: ``flops``,
             ``activation_bytes``, ``inputs.x``, ``outputs.output``.
-        spans: The least and the largest ``flops`` and ``activation_bytes`` of these calls, where values make them
-            differ, as with the experts of a mixture.
     """
 
     level: int = 0
@@ -88,7 +86,6 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     activation_bytes: int | None = None
     time_ns: int | None = None
     assumed: dict[str, str] = {}
-    spans: dict[str, tuple[int, int]] = {}
 
     @property
     def class_name(self) -> str:
@@ -210,7 +207,6 @@ def _build_row(
         activation_bytes=activation_bytes,
         time_ns=module.time_ns,
         assumed=_list_assumed(bounds, row.id if row else None, {"inputs": module.inputs, "outputs": module.outputs}),
-        spans=row.spans if row else {},
     )
 
 
@@ -284,10 +280,9 @@ def format_cell(row: SummaryRow, column: Column) -> str:
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
         case "flops" | "activations":
-            cost = "flops" if column == "flops" else "activation_bytes"
             value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
-            text = " … ".join(map(written, row.spans.get(cost, (value or 0,))))
-            return _add_sign(row.assumed.get(cost), text) if value or cost in row.spans else _NOTHING
+            sign = row.assumed.get("flops" if column == "flops" else "activation_bytes")
+            return _add_sign(sign, written(value)) if value else _NOTHING
         case "time":
             return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":

@@ -96,8 +96,6 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     """Whether some of its calls share weights, because they are of the same module."""
     sets: int = 1
     """How many modules, or groups of modules that repeat together, its calls are of."""
-    spans: dict[str, tuple[int, int]] = {}
-    """The least and the largest of its calls' ``flops`` and ``activation_bytes``, where values make them differ."""
     renamed: str | None = None
     """The author's name in the picture, if any."""
     hidden: bool = False

@@ -1,5 +1,4 @@
 /** The outline: all modules and shown functions of a graph as rows, with repeats grouped as in pictures. */
-import { extent } from "d3-array";
 import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
 import { indexGraph } from "../graph/indexing.js";
 import { withFunctions } from "./grouping/functions.js";
@@ -23,8 +22,6 @@ export interface OutlineRow {
   shared: boolean;
   /** How many modules, or modules that repeat together, its calls are of. */
   sets: number;
-  /** The least and the largest cost of its calls, where values decide what each of them costs. */
-  spans?: Partial<Record<"flops" | "activation_bytes", [number, number]>>;
   /** The author's annotations of all of its modules: another name, whether pictures omit them, numbers of notes. */
   renamed?: string;
   hidden?: true;
@@ -138,23 +135,7 @@ function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   const distinct = [...new Set(names)];
   const { id = "", class: type = "" } = first ?? {};
   const shared = distinct.length < calls.length && (first?.parameters.total ?? 0) > 0;
-  return {
-    id,
-    name: joined(distinct),
-    class: type,
-    times: calls.length,
-    shared,
-    sets: distinct.length,
-    ...spansOf(calls),
-  };
-}
-
-function spansOf(calls: readonly ModuleNode[]): Pick<OutlineRow, "spans"> {
-  const spans = (["flops", "activation_bytes"] as const).flatMap((cost) => {
-    const [least = 0, most = 0] = extent(calls, (call) => call[cost] ?? 0);
-    return least === most ? [] : [[cost, [least, most]] as const];
-  });
-  return spans.length === 0 ? {} : { spans: Object.fromEntries(spans) };
+  return { id, name: joined(distinct), class: type, times: calls.length, shared, sets: distinct.length };
 }
 
 /** The annotations that all modules of a row have. */

@@ -53,14 +53,6 @@ describe("the outline", () => {
     expect(lines(called(3, 4, 5))).toEqual(["experts.3–5 Expert ×3"]);
   });
 
-  it("says from what to what equal modules cost where values decide it", () => {
-    const costing = (...flops: number[]) =>
-      listed(...flops.map((count, i) => ({ ...module(`experts.${i}`, "Expert"), flops: count })));
-    const [row] = outlineRows(index(costing(30, 10, 20)));
-    expect(row?.spans).toEqual({ flops: [10, 30] });
-    expect(outlineRows(index(costing(10, 10)))[0]?.spans).toBeUndefined();
-  });
-
   it("does not merge modules that differ or lack a signature", () => {
     expect(lines(listed(module("a", "A"), module("b", "B"), module("c", null), module("d", null)))).toHaveLength(4);
   });
