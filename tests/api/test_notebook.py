@@ -220,3 +220,24 @@ def test_each_output_contains_the_viewer_without_a_kernel(shown):
 def test_unknown_viewer_mode_is_an_option_error():
     with pytest.raises(modeldiagrams.OptionError, match="option `viewer`: expected 'once' or 'each', got 'never'"):
         modeldiagrams.notebook("never")
+
+
+class Modes(nn.Module):
+    def forward(self, x):
+        return x.relu() if self.training else x.sigmoid()
+
+
+@pytest.mark.parametrize(("training", "op"), [(None, "relu"), (True, "relu"), (False, "sigmoid")])
+def test_training_is_for_the_pass_only(training, op):
+    model = nn.Sequential(Modes(), nn.Linear(4, 4).eval())
+    graph = modeldiagrams.diagram(model, (torch.zeros(1, 4),), training=training, mode="real").graph
+    assert next(node.name for node in graph.nodes if node.kind == "op").endswith(op)
+    assert graph.status.mode == "real"
+    assert [module.training for module in model.modules()] == [True, True, False]
+
+
+def test_a_named_class_runs_in_eval_mode_unless_training(monkeypatch):
+    monkeypatch.setattr(nn.Identity, "forward", Modes.forward)
+    for training, op in ((None, "sigmoid"), (True, "relu")):
+        graph = modeldiagrams.diagram("torch.nn.Identity", (torch.zeros(1, 4),), training=training).graph
+        assert next(node.name for node in graph.nodes if node.kind == "op").endswith(op)

@@ -219,15 +219,15 @@ def test_opening_a_module_tints_its_inside(shown):
     assert tint(shown, "layers.0.attention") is None
 
 
-def test_paper_and_readers_without_scripts_have_the_figures_as_a_table(shown, reader_with, trained):
-    figures = shown.page.get_by_role("region", name="Figures of first.mdwatch")
-    assert figures.is_hidden()
+def test_paper_and_readers_without_scripts_have_findings_and_loss_as_text(shown, reader_with, trained):
+    text = shown.page.get_by_text("Training: first.mdwatch")
+    assert text.is_hidden()
     shown.page.emulate_media(media="print")
-    assert figures.is_visible()
+    assert text.is_visible()
     assert shown.page.locator(".mg-run-below").is_hidden()
     with reader_with(java_script_enabled=False) as other:
         other.page.goto(f"{trained}/one.html")
-        assert other.page.get_by_role("region", name="Figures of first.mdwatch").is_visible()
+        assert other.page.get_by_text("Training: first.mdwatch").is_visible()
         assert other.page.get_by_text("75 % of the units").is_visible()
 
 

@@ -36,13 +36,13 @@ def test_policy_that_forbids_the_trusted_type_keeps_the_picture(reader, server):
 
 @pytest.mark.requests
 def test_scripts_from_other_hosts_are_refused(reader, site, server):
-    """An element in text that somebody else wrote must not bring a script."""
+    """An element in text that somebody else wrote must not bring a script; the data beside the viewer is the site's."""
     text = (site / "one.html").read_text("utf-8").replace('src="modeldiagrams/pkg.', 'src="https://x.invalid/pkg.')
     (site / "foreign.html").write_text(text, encoding="utf-8")
     reader.page.goto(f"{server}/foreign.html")
     reader.evaluate("e => e.toggle('layers.0')")
-    reader.page.locator(".mg-note:not(:empty)").wait_for()
-    assert "pkg.Encoder.js" not in reader.requests
+    reader.node("layers.0.mlp").wait_for()
+    assert [url for url in reader.urls if not url.startswith(server)] == []
 
 
 def test_hostile_names_stay_text(reader, server):

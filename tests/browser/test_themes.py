@@ -159,7 +159,7 @@ def test_custom_properties_override_styles(reader, server):
     assert re.match(r"color\(srgb 0 0 1|rgba\(0, 0, 255", reader.evaluate(stroke))
 
 
-OURS = {f"--mg-{name}" for name in ("least", "legible", "height", "room", "foot", "behind", "around")}
+OURS = {f"--mg-{name}" for name in ("least", "legible", "height", "room", "foot", "behind", "around", "theme")}
 
 
 def test_every_custom_property_is_documented():

@@ -126,6 +126,18 @@ def test_small_models_have_the_numbers_of_a_real_pass(forward):
     assert "for this input" in " ".join([*list_limits(graph), *list_remarks(graph)])
 
 
+def test_picture_with_sizes_that_are_no_bounds_explains_no_other_sign():
+    def cut(net, x):
+        x = net.inner(x)
+        return net.inner(x[: int(x.sum(1).argmax().item()) + 1])
+
+    graph = trace(Net(cut), (numbers(16, 8),))
+    assert graph.status.costs_of_input
+    assert list_limits(graph)[0] == (
+        "“≈” stands before sizes that rest on assumed values, and before costs for this input."
+    )
+
+
 def test_a_row_of_equal_modules_has_their_average():
     graph, real = (trace(Net(route), (numbers(16, 8),), mode=mode) for mode in ("auto", "real"))
     (row,) = [row for row in summary(graph).rows if row["name"] == "experts.0–3"]
@@ -147,6 +159,19 @@ def test_table_says_so():
     assert "FLOPs: ≤ " in text
     assert ", ≤ " in next(line for line in text.splitlines() if line.startswith("Memory"))
     assert "≤ 32×16" in text
+
+
+def test_table_says_that_another_branch_was_assumed():
+    def forward(self, h):
+        chosen = self.gate(h).argmax(-1)
+        for i, expert in enumerate(self.experts):
+            if (chosen == i).any():
+                h = h + expert(h)
+        return h
+
+    line = next(line for line in str(summary(trace(Net(forward), (numbers(16, 8),)))).splitlines() if "Assumed" in line)
+    assert "got False at" in line
+    assert "Assumed" not in str(summary(trace(Net(forward), (numbers(16, 8),), mode="real")))
 
 
 def test_other_assumptions_are_estimates():

@@ -61,6 +61,10 @@ def closed_over(codec, last):
     return outer
 
 
+def encoded(net, h):
+    return net.encode(h)
+
+
 def calls_global(h):
     return functional.linear(GLOBAL(h), GLOBAL.weight.T)
 
@@ -69,7 +73,7 @@ codec = Codec()
 pipeline = Pipeline()
 ENCODER, DECODER, SCALE, HEAD = 4 * 3 + 3, 3 * 4 + 4, 3, 4 * 4 + 4
 CODEC = ["encoder", "encoder.0", "encoder.1", "decoder"]
-IN_CODEC = [f"codec.{path}" for path in CODEC]
+IN_CODEC, IN_NET = ([f"{name}.{path}" for path in CODEC] for name in ("codec", "net"))
 last = nn.Linear(3, 3)
 CASES = {
     "method": (codec.encode, CODEC[:3], ENCODER + SCALE),
@@ -77,6 +81,7 @@ CASES = {
     "forward": (codec.forward, CODEC, ENCODER + DECODER + SCALE),
     "partial of a method": (functools.partial(codec.decode, torch.ones(2, 3), twice=True), CODEC[3:], DECODER),
     "partial of a module": (functools.partial(codec, h=x()), CODEC, ENCODER + DECODER + SCALE + HEAD),
+    "partial of a function of a module": (functools.partial(encoded, codec, h=x()), IN_NET[:3], ENCODER + SCALE),
     "closure": (closed_over(codec, last), [*IN_CODEC[:3], "last"], ENCODER + SCALE + 12),
     "global": (calls_global, ["GLOBAL"], ENCODER),
     "lambda": (lambda h: codec.head(h) + codec.head(h * 2), ["codec.head", "codec.head"], HEAD),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from modeldiagrams.api.export import draw_diagram, draw_picture, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
@@ -19,7 +20,7 @@ from modeldiagrams.render.draw import Flat
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from torch import nn
 
@@ -38,6 +39,8 @@ def diagram(  # noqa: PLR0913  (the most common options)
     *,
     overlay: Overlay | None = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    mode: Literal["auto", "fake", "meta", "real"] = "auto",
+    training: bool | None = None,
     measure_time: bool = False,
     part: str | None = None,
     **view: Any,
@@ -47,13 +50,16 @@ def diagram(  # noqa: PLR0913  (the most common options)
     If the model raises, you get a warning, and a diagram of what was traced until then.
 
     Args:
-        model: The model, in train or eval mode; the diagram shows that mode. Or the name of a class, ``"mypkg.Net"``:
-            it is called as recorded, see `modeldiagrams record`, or by the rules of documentation.
+        model: The model, or the name of a class, ``"mypkg.Net"``: it is called as recorded, see `modeldiagrams record`,
+            or by the rules of documentation.
         args: Positional arguments of one call. If the model fails without arguments, example inputs are found as in
             documentation; the outline below the picture lists them.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
         recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
+        mode: How values are computed, see `trace`.
+        training: Whether the model runs in training mode. By default, a module runs in the mode that it is in, and the
+            class of a name in eval mode.
         measure_time: Whether to measure how long each op takes, see `trace`.
         part: The dotted path of a module to draw as the model.
         **view: As in `to_svg`.
@@ -69,41 +75,61 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    graph = _trace(model, args, kwargs, measure_time=measure_time, part=part)
+    options: _TraceOptions = {"mode": mode, "measure_time": measure_time, "part": part}
+    graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
     recordings = read_recordings(graph, list_named_files(recording))
     return ModelDiagram(graph, view, overlay, recordings)
 
 
+class _TraceOptions(TypedDict):
+    mode: Literal["auto", "fake", "meta", "real"]
+    measure_time: bool
+    part: str | None
+
+
 def _trace(
     model: nn.Module | str,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any] | None,
+    options: _TraceOptions,
     *,
-    measure_time: bool,
-    part: str | None,
+    training: bool | None,
 ) -> Graph:
-    if isinstance(model, str):
-        return _trace_named(model, args, kwargs, measure_time=measure_time, part=part)
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    return trace(model, args, kwargs, measure_time=measure_time, part=part)
-
-
-def _trace_named(
-    name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool, part: str | None
-) -> Graph:
-    """Make a model from its class's path, and trace it as documentation does."""
+    if not isinstance(model, str):
+        with _set_training(model, training=training):
+            return trace(model, args, kwargs, **options)
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
     is_given = bool(args or kwargs)
-    call = Call(model=name, measure_time=measure_time, part=None if is_given else part)
+    call = Call(
+        model=model,
+        mode=None if options["mode"] == "auto" else options["mode"],
+        training=bool(training),
+        measure_time=options["measure_time"],
+        part=None if is_given else options["part"],
+    )
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
-        return _trace(target.model, args, kwargs, measure_time=measure_time, part=part)
-    return graph_of(target, measure_time=measure_time)
+        return trace(target.model, args, kwargs, **options)
+    return graph_of(target, options["mode"], measure_time=options["measure_time"])
+
+
+@contextmanager
+def _set_training(model: nn.Module, *, training: bool | None) -> Iterator[None]:
+    """Put a model and its modules into a mode for a while; None leaves them as they are."""
+    before = [] if training is None else [(module, module.training) for module in model.modules()]
+    if training is not None:
+        model.train(training)
+    try:
+        yield
+    finally:
+        for module, was_training in before:
+            module.training = was_training
 
 
 class ModelDiagram:

@@ -14,6 +14,7 @@ from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.queries import short_name
+from modeldiagrams.ir.remarks import explain_guesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -232,6 +233,7 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
         "FLOPs": f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
         "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
         **time,
+        **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
 
 

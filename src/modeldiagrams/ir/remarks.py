@@ -23,7 +23,11 @@ _SIGNS = {
     "≤": "“≤” stands before the largest possible size or cost; real ones depend on values.",
     "≈": "“≈” stands before sizes and costs that rest on assumed values.",
 }
-_OF_INPUT = "“≤” stands before the largest possible size, “≈” before costs for this input; values decide them."
+_SIGNS_OF_INPUT = {
+    "≤": "“≤” stands before the largest possible size, “≈” before costs for this input; values decide them.",
+    "≈": "“≈” stands before sizes that rest on assumed values, and before costs for this input.",
+}
+"""The same if costs are those of a pass with real values."""
 
 
 def explain_state(graph: Graph) -> str | None:
@@ -49,7 +53,7 @@ def explain_guesses(graph: Graph) -> str | None:
 def list_limits(graph: Graph) -> list[str]:
     """List in short sentences what the readers of a picture without a page around it must know."""
     bounds = bounds_of(graph)
-    signs = _OF_INPUT if graph.status.costs_of_input else _SIGNS[bounds.sign]
+    signs = (_SIGNS_OF_INPUT if graph.status.costs_of_input else _SIGNS)[bounds.sign]
     found = [
         explain_state(graph),
         signs if bounds.tensors or bounds.flops else None,

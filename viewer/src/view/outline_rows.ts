@@ -3,7 +3,7 @@ import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT }
 import { indexGraph } from "../graph/indexing.js";
 import { withFunctions } from "./grouping/functions.js";
 import { shownIndex } from "./grouping/shown_index.js";
-import { rangeName } from "./labels/group_names.js";
+import { numberRange, rangeName } from "./labels/group_names.js";
 import { isLoop } from "./repeats/contents.js";
 import { findRuns, repeat } from "./repeats/repeats.js";
 
@@ -156,8 +156,9 @@ const MOST_NAMES = 4;
 
 /** `0–11` for numbered neighbours, else the names, shortened if there are many. */
 function joined(names: string[]): string {
-  const [first = "", last = ""] = [names[0], names[names.length - 1]];
-  const [from, to] = [first, last].map((name) => /^(.*?)(\d+)$/.exec(name));
-  if (names.length > 1 && from && to && from[1] === to[1]) return `${first}–${to[2]}`;
-  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES - 1).join(", ")}, …, ${last}` : names.join(", ");
+  const range = names.length > 1 ? numberRange(names) : undefined;
+  if (range !== undefined) return range;
+  return names.length > MOST_NAMES
+    ? `${names.slice(0, MOST_NAMES - 1).join(", ")}, …, ${names.at(-1)}`
+    : names.join(", ");
 }

@@ -47,6 +47,12 @@ describe("the outline", () => {
     expect(lines(listed(module("again", "Block"), module("again", "Block", 2)))).toEqual(["again Block ×2"]);
   });
 
+  it("names no number that is missing between its modules", () => {
+    const called = (...numbers: number[]) => listed(...numbers.map((i) => module(`experts.${i}`, "Expert")));
+    expect(lines(called(0, 2, 5))).toEqual(["experts.0, 2, 5 Expert ×3"]);
+    expect(lines(called(3, 4, 5))).toEqual(["experts.3–5 Expert ×3"]);
+  });
+
   it("does not merge modules that differ or lack a signature", () => {
     expect(lines(listed(module("a", "A"), module("b", "B"), module("c", null), module("d", null)))).toHaveLength(4);
   });

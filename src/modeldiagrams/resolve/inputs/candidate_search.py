@@ -176,7 +176,8 @@ class CandidateSearch:
         with self.budget.limited():  # passes with values are limited by their costs
             trace, result = run_trial_pass(self.model, args, kwargs, mode, costs=is_first or mode == "real")
         ran, error = trace.graph.status.mode, trace.graph.status.error
-        line = result.partition("\n")[0][:_MAX_MESSAGE]
+        line = result.partition("\n")[0]
+        line = line if len(line) <= _MAX_MESSAGE else f"{line[:_MAX_MESSAGE]}…"
         self.budget.lines.append(f"{entries} ({ran}): {line}")
         ops = sum(isinstance(node, OpNode) for node in trace.graph.nodes)
         self.budget.work += ops + self.parameter_count

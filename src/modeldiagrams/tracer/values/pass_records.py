@@ -38,7 +38,7 @@ class Invocation:
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:
         """As `modules_behind`."""
-        return modules_behind(self.function)
+        return modules_behind(self.function, self.args, self.kwargs)
 
 
 class _Record(msgspec.Struct, eq=False, gc=False):

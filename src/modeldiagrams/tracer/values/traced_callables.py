@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
+from modeldiagrams.tracer.torch_facts.argument_names import bind_arguments
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 
 if TYPE_CHECKING:
@@ -31,16 +32,20 @@ def unwrap(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[
             return model, tuple(args), dict(kwargs)
 
 
-def modules_behind(model: Any) -> list[tuple[str, nn.Module]]:
+def modules_behind(model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, nn.Module]]:
     """Every module of a model, itself included, under each of its paths.
 
-    Those of a method are its object's, and those of a function are named by the variables that hold them.
+    Those of a method are its object's, and those of a function are named by the variables and parameters that hold
+    them.
     """
     owner = model.__self__ if isinstance(model, MethodType) else model
     if isinstance(owner, nn.Module):
         return modules_of(owner)
-    held = used_by(owner) if isinstance(owner, FunctionType) else getattr(owner, "__dict__", {})
-    modules = {name: value for name, value in dict(held).items() if issubclass(type(value), nn.Module)}
+    if isinstance(owner, FunctionType):
+        held = {**used_by(owner), **dict(bind_arguments(owner, args, kwargs))}
+    else:
+        held = dict(getattr(owner, "__dict__", {}))
+    modules = {name: value for name, value in held.items() if issubclass(type(value), nn.Module)}
     return [
         (f"{name}.{path}".removesuffix("."), module)
         for name, root in modules.items()

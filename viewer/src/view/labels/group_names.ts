@@ -106,7 +106,7 @@ function rangeOf(names: readonly string[]): string {
 }
 
 /** `layer0`, `layer1`, `layer2` → `layer0–2`; `0–2`, `3–5` → `0–5`; undefined for other names. */
-function numberRange(names: readonly string[]): string | undefined {
+export function numberRange(names: readonly string[]): string | undefined {
   const found = names.map((name) => /^(.*?)(\d+)(?:–(\d+))?$/.exec(name));
   const [stem] = found.map((match) => match?.[1]);
   if (stem === undefined || found.some((match) => match?.[1] !== stem)) return undefined;

@@ -119,7 +119,9 @@ function blocksIn(index: GraphIndex, node: ModuleNode): string {
     if (first === undefined || !isMost || blocks.some((block) => block.class !== first.class)) continue;
     if (!TELLING.test(list)) {
       if (isPlain(first)) continue;
-      return `${shortName(first.class)} ×${blocks.length}`;
+      // the class may also occur outside of this list
+      const { length } = childModules(index, node).filter((child) => child.class === first.class);
+      return `${shortName(first.class)} ×${length}`;
     }
     return `${blocks.length} ${list.endsWith("s") ? list : `${list}s`}`;
   }
@@ -127,18 +129,23 @@ function blocksIn(index: GraphIndex, node: ModuleNode): string {
 }
 
 /** Name of a list → the modules in it. */
-function listsIn(index: GraphIndex, { id, path }: ModuleNode): Map<string, ModuleNode[]> {
+function listsIn(index: GraphIndex, module: ModuleNode): Map<string, ModuleNode[]> {
   const lists = new Map<string, ModuleNode[]>();
-  const found = new Set<string>();
-  for (const child of childrenOf(index, id)) {
-    const node = index.nodes.get(child);
-    // a block that is called repeatedly counts once
-    if (node?.kind !== "module" || found.has(node.path)) continue;
-    found.add(node.path);
-    const [, list] = /^(.*)\.\d+$/.exec(node.path.slice(path.length + 1)) ?? [];
+  for (const node of childModules(index, module)) {
+    const [, list] = /^(.*)\.\d+$/.exec(node.path.slice(module.path.length + 1)) ?? [];
     if (list !== undefined) append(lists, list, node);
   }
   return lists;
+}
+
+/** The modules in a module; one that is called repeatedly counts once. */
+function childModules(index: GraphIndex, { id }: ModuleNode): ModuleNode[] {
+  const found = new Map<string, ModuleNode>();
+  for (const child of childrenOf(index, id)) {
+    const node = index.nodes.get(child);
+    if (node?.kind === "module" && !found.has(node.path)) found.set(node.path, node);
+  }
+  return [...found.values()];
 }
 
 // -- kernels of convolutions -------------------------------------------------------------------------------------------

@@ -149,6 +149,18 @@ describe("a sequence that is called three times", () => {
   });
 });
 
+describe("layers of one class in several lists", () => {
+  it("count together", () => {
+    const text = `x > m.lateral.0/conv2d > m.lateral.1/conv2d > m.smooth.1/conv2d
+m.lateral.0/conv2d > m.smooth.0/conv2d > m/add
+m.smooth.1/conv2d > m/add > y`;
+    const paths = ["m.lateral.0", "m.lateral.1", "m.smooth.0", "m.smooth.1"];
+    const graph = made(text, Object.fromEntries(paths.map((path) => [path, conv(8, 8, 3)])), { m: "Pyramid" });
+    for (const path of paths) moduleOf(graph, path).parameters = { own: 600, total: 600, trainable: 600 };
+    expect(detailOf(graph, "m")).toBe("Pyramid · Conv2d ×4");
+  });
+});
+
 describe("blocks of convolutions", () => {
   /** Blocks that add what a point and a kernel see. */
   function blocks(kernels: Layer[]): GraphData {
