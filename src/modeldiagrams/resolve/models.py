@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from torch import nn
 
@@ -23,7 +24,7 @@ from modeldiagrams.resolve.values.locate import describe_object_at, locate
 from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.strategies.requests import Arguments
@@ -60,7 +61,7 @@ def make_variants(call: Call, device: str | None = None) -> Iterator[Built]:
         return
     yield default
     if default.is_on_meta and sum(parameter.numel() for parameter in default.model.parameters()) <= HUGE:
-        yield from _made(default, call, [default.arguments], "with memory for its weights")
+        yield from _variants(ModelRequest(default.maker, call), [default.arguments], "with memory for its weights")
     yield from _smaller(call)
     if default.arguments.factory is None:
         yield from _by_factory(call)
@@ -131,9 +132,8 @@ def _build(request: ModelRequest, arguments: Arguments, meta_from: float) -> Bui
     return Built(model, maker, arguments)
 
 
-def _made(default: Built, call: Call, proposals: Any, variant: str) -> Iterator[Built]:
+def _variants(request: ModelRequest, proposals: Iterable[Arguments], variant: str) -> Iterator[Built]:
     """Models of the same class with other arguments, except where making them fails."""
-    request = ModelRequest(default.maker, call)
     for arguments in proposals:
         try:
             yield replace(_build(request, arguments, HUGE), variant=variant)
@@ -150,23 +150,16 @@ def _smaller(call: Call) -> Iterator[Built]:
         return
     try:
         small = leave_out_layers(proposed)
-        if small is not None:
-            yield replace(_build(request, small, HUGE), variant="with fewer layers")
     except TargetError:
         return
+    yield from _variants(request, [small] if small else [], "with fewer layers")
 
 
 def _by_factory(call: Call) -> Iterator[Built]:
     """The model as a function in the module of its class makes it."""
-    maker = locate(call.model)
-    request = ModelRequest(maker, call)
-    for arguments in list_factory_arguments(request):
-        try:
-            built = _build(request, arguments, HUGE)
-        except TargetError:
-            continue
+    request = ModelRequest(locate(call.model), call)
+    for built in islice(_variants(request, list_factory_arguments(request), ""), 1):
         yield replace(built, variant=f"as {built.maker.__name__} makes it")
-        return
 
 
 def _refuse_arguments(call: Call) -> None:

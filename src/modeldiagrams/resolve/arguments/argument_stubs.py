@@ -6,7 +6,6 @@ came from. What a value can't be used as ends the run with `Misuse`, which says 
 
 from __future__ import annotations
 
-import ast
 import inspect
 import linecache
 import re
@@ -22,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 from modeldiagrams.resolve.code.running_code import (
     count_unpacked,
     find_looked_up_keys,
-    get_expression_at,
+    has_default,
     is_asked_for_tensor,
     is_given_to_old_tensor,
     is_lookup,
@@ -34,7 +33,6 @@ from modeldiagrams.resolve.values.construct import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from types import FrameType
 
 __all__ = [
     "MADE_OF",
@@ -54,6 +52,7 @@ __all__ = [
     "wrap_text",
 ]
 
+_OURS = "modeldiagrams."
 MADE_OF = "_made_of_arguments"
 """Attribute of a tensor with the unknown arguments that its values are."""
 
@@ -92,7 +91,20 @@ def slots_of(value: Any) -> tuple[Any, ...]:
     return slots(value) if slots else ()
 
 
-class _Numeric:
+class _Stub:
+    """What all stubs share: a copy of a stub is the stub."""
+
+    __slots__ = ()
+    slot: Slot
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class _Numeric(_Stub):
     """What `Number` and `Real` share."""
 
     slots: tuple[Slot, ...]
@@ -148,9 +160,6 @@ class _Numeric:
         for key in keys[:1]:
             self._refuse_unlike(key, [key for key in keys if inspect.isclass(key)])
         return int(super().__hash__())
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
 
 
 class Number(_Numeric, int):
@@ -234,66 +243,34 @@ def unwrap_numbers(value: Any) -> Any:
     return float(value) if isinstance(value, Real) else value
 
 
-_OTHERS = ("torch.", "modeldiagrams.")
-"""Whose comparisons say nothing of what the model's author means."""
-
-
-class Text(str):
+class Text(_Stub, str):
     """A string that records what the model's code compares it with."""
 
     __slots__ = ("slot",)
-    slot: Slot
-
-    def _slots_of(self) -> tuple[Slot, ...]:
-        return (self.slot,)
-
-    def _compared(self, other: object, frame: FrameType) -> None:
-        if is_lookup(frame) or isinstance(other, Text):  # among keys, which `find_looked_up_keys` knows
-            return
-        if _is_theirs(frame):
-            self._note(other)
-
-    def _note(self, other: object) -> None:
-        self.slot.compared_with(other)
-
-    def __eq__(self, other: object) -> bool:
-        self._compared(other, sys._getframe(1))
-        return str.__eq__(self, other) is True
-
-    def __ne__(self, other: object) -> bool:
-        self._compared(other, sys._getframe(1))
-        return str.__ne__(self, other) is True
 
     def __hash__(self) -> int:
-        keys = find_looked_up_keys(sys._getframe(1))  # noqa: SLF001
-        for key in keys:
+        for key in find_looked_up_keys(sys._getframe(1)):  # noqa: SLF001
             if type(key) is str:
-                self._note(key)
+                self.slot.compared_with(key)
         return str.__hash__(self)
-
-    def __contains__(self, part: object) -> bool:
-        self._compared(part, sys._getframe(1))  # noqa: SLF001
-        return isinstance(part, str) and str.__contains__(self, part)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
             raise AttributeError(name)
         raise Misuse(self.slot, Use("attribute", name))
 
-    def startswith(self, part: Any, *args: Any) -> bool:
-        """As `str.startswith`."""
-        self._compared(part, sys._getframe(1))  # noqa: SLF001
-        return str.startswith(self, part, *args)
 
-    def endswith(self, part: Any, *args: Any) -> bool:
-        """As `str.endswith`."""
-        self._compared(part, sys._getframe(1))  # noqa: SLF001
-        return str.endswith(self, part, *args)
+def _comparing(name: str) -> Callable[..., bool]:
+    """A method of strings that notes what the model's code compares with."""
 
+    def method(self: Text, other: Any, *args: Any) -> bool:
+        frame = sys._getframe(1)  # noqa: SLF001
+        is_theirs = not str(frame.f_globals.get("__name__")).startswith(("torch.", _OURS))
+        if is_theirs and not (is_lookup(frame) or isinstance(other, Text)):  # `find_looked_up_keys` knows those
+            self.slot.compared_with(other)
+        return isinstance(other, str | tuple) and getattr(str, name)(self, other, *args) is True
 
-def _is_theirs(frame: FrameType) -> bool:
-    """Whether code of the model's author runs."""
-    return not str(frame.f_globals.get("__name__")).startswith(_OTHERS)
+    return method
 
 
 def _keep_slot(name: str) -> Callable[..., Text]:
@@ -305,6 +282,8 @@ def _keep_slot(name: str) -> Callable[..., Text]:
     return method
 
 
+for _name in ("__eq__", "__ne__", "__contains__", "startswith", "endswith"):
+    setattr(Text, _name, _comparing(_name))
 for _name in ("lower", "upper", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "replace"):
     setattr(Text, _name, _keep_slot(_name))
 
@@ -316,18 +295,12 @@ def wrap_text(value: str, slot: Slot) -> Text:
     return made
 
 
-_OURS = "modeldiagrams."
 MADE_UP = re.compile(r"item\d+")
 """Keys of a mapping of which no name is known."""
 
 
-class _Several:
+class _Several(_Stub):
     """What lists and tuples share."""
-
-    slot: Slot
-
-    def _slots_of(self) -> tuple[Slot, ...]:
-        return (self.slot,)
 
     def __iter__(self) -> Any:
         expected = count_unpacked(sys._getframe(1))  # noqa: SLF001
@@ -341,9 +314,6 @@ class _Several:
         if isinstance(key, int) and key >= len(self):
             raise Misuse(self.slot, Use("items", int(key) + 1))
         return super().__getitem__(key)  # type: ignore[misc]
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
 
     def __getattr__(self, name: str) -> Any:
         if name == "__array__" and is_listed("graphs", self.slot.name):  # `np.asarray(adj)`
@@ -374,7 +344,7 @@ class Fixed(_Several, tuple[Any, ...]):  # noqa: SLOT001  (it has a slot in our 
     """A tuple that knows its argument."""
 
 
-class Fields(dict[str, Any]):
+class Fields(_Stub, dict[str, Any]):
     """A configuration that invents the values that are read, as keys or as attributes."""
 
     def __init__(self, slot: Slot) -> None:
@@ -383,13 +353,9 @@ class Fields(dict[str, Any]):
         for name in slot.children:
             super().__setitem__(str(name), slot.child(name).value())
 
-    def _slots_of(self) -> tuple[Slot, ...]:
-        slot: Slot = object.__getattribute__(self, "slot")
-        return (slot,)
-
     def _read(self, name: str) -> Any:
         if name not in self:
-            slot = self._slots_of()[0]
+            slot = self.slot
             child = slot.child(name)
             if not MADE_UP.fullmatch(str(name)):  # keys that were made up are those of nothing
                 for made_up in [key for key in slot.children if MADE_UP.fullmatch(str(key))]:
@@ -399,9 +365,9 @@ class Fields(dict[str, Any]):
         return super().__getitem__(name)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
+        if name.startswith("__") or (name not in self and has_default(sys._getframe(1))):  # noqa: SLF001
             raise AttributeError(name)
-        self._slots_of()[0].ways.add("attribute")
+        self.slot.ways.add("attribute")
         return self._read(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -409,15 +375,15 @@ class Fields(dict[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         if not str(sys._getframe(1).f_globals.get("__name__")).startswith(_OURS):  # noqa: SLF001
-            self._slots_of()[0].ways.add("contains")
+            self.slot.ways.add("contains")
         return super().__contains__(name)
 
     def __getitem__(self, name: Any) -> Any:
         if slots_of(name) and not isinstance(name, str) and super().__len__():
             raise Misuse(slots_of(name)[0], Use("text", ""))  # the other keys are strings
         if isinstance(name, int | slice):
-            raise Misuse(self._slots_of()[0], Use("items"))
-        self._slots_of()[0].ways.add("key")
+            raise Misuse(self.slot, Use("items"))
+        self.slot.ways.add("key")
         return self._read(name)
 
     def pop(self, name: Any, *default: Any) -> Any:
@@ -428,33 +394,26 @@ class Fields(dict[str, Any]):
         super().pop(name)
         return value
 
-    def items(self) -> Any:
-        """As `dict.items`; of an empty mapping, there are some all the same."""
-        return self._filled().items()
-
-    def keys(self) -> Any:
-        """As `dict.keys`."""
-        return self._filled().keys()
-
-    def values(self) -> Any:
-        """As `dict.values`."""
-        return self._filled().values()
-
-    def _filled(self) -> Any:
-        """What it holds, as a plain view, after it got some keys if it had none."""
-        slot = self._slots_of()[0]
-        if not slot.children:
-            slot.fill()
-            for name in slot.children:
-                self._read(str(name))
-        return super()
-
-    def __deepcopy__(self, memo: Any) -> Fields:
-        return self
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: who calls it expects a class or a function."""
-        raise Misuse(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+        raise Misuse(self.slot, Use("called", (len(args), tuple(kwargs))))
+
+
+def _filled(name: str) -> Callable[[Fields], Any]:
+    """A method of mappings that sees some keys where none is known."""
+
+    def method(self: Fields) -> Any:
+        if not self.slot.children:
+            self.slot.fill()
+            for key in self.slot.children:
+                self._read(str(key))
+        return getattr(dict, name)(self)
+
+    return method
+
+
+for _name in ("items", "keys", "values"):
+    setattr(Fields, _name, _filled(_name))
 
 
 class PlainData(TorchFunctionMode):
@@ -481,11 +440,3 @@ class PlainData(TorchFunctionMode):
         if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
             args = [args[0], unwrap_numbers(args[1]), *args[2:]]
         return func(*args, **(kwargs or {}))
-
-
-def _has_default(frame: FrameType) -> bool:
-    """Whether a frame calls `getattr` with a default."""
-    match get_expression_at(frame, frame.f_lasti):
-        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
-            return True
-    return False

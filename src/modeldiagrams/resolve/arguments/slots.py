@@ -83,7 +83,6 @@ class Slot:
     is_tuple: bool = False
     is_plain: bool = False
     """Whether it is a number that nothing takes for a list."""
-    """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
     is_tested: bool = False
     is_in_arithmetic: bool = False
     is_called_in_forward: bool = False
@@ -129,12 +128,8 @@ class Slot:
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
             if isinstance(key, int) and key and 0 in self.children:
                 first = self.children[0]
-                made.kind, made.annotation, made.inner, made.is_tuple = (
-                    first.kind,
-                    first.annotation,
-                    first.inner,
-                    first.is_tuple,
-                )
+                made.kind, made.annotation = first.kind, first.annotation
+                made.inner, made.is_tuple = first.inner, first.is_tuple
             self.children[key] = made
         return self.children[key]
 

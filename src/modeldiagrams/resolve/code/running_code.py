@@ -18,12 +18,13 @@ from modeldiagrams.resolve.code.evaluate import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType, FrameType, TracebackType
+    from types import FrameType, TracebackType
 
 __all__ = [
     "count_unpacked",
     "find_looked_up_keys",
     "get_expression_at",
+    "has_default",
     "is_asked_for_tensor",
     "is_given_to_old_tensor",
     "is_lookup",
@@ -71,11 +72,7 @@ def list_tracebacks(error: BaseException | None) -> list[TracebackType]:
 
 def get_expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
     """The expression that a frame runs; None if the source is unknown."""
-    return find_expression(frame.f_code, instruction)
-
-
-def find_expression(code: CodeType, instruction: int) -> ast.expr | None:
-    """The expression at an instruction of some code."""
+    code = frame.f_code
     positions = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
     if positions is None or None in positions:
         return None
@@ -116,7 +113,15 @@ def is_asked_for_tensor(frame: FrameType, name: str) -> bool:
     if not hasattr(Tensor, name):
         return False
     match get_expression_at(frame, frame.f_lasti):
-        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]) | ast.Call(func=ast.Name(id="hasattr")):
+        case ast.Call(func=ast.Name(id="hasattr")):
+            return True
+    return has_default(frame)
+
+
+def has_default(frame: FrameType) -> bool:
+    """Whether a frame calls `getattr` with a default."""
+    match get_expression_at(frame, frame.f_lasti):
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
             return True
     return False
 

@@ -73,7 +73,8 @@ def list_configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Seq
 def _candidates(name: str, config: Configuration, *, fallback: bool) -> Iterator[Candidate]:
     """Candidates for one parameter, by its name."""
     kind = find_value("huggingface_inputs", name) or ("states" if fallback else None)
-    yield from _MAKERS[kind](name, config) if kind else ()
+    if kind:
+        yield from _FIXED[kind] if kind in _FIXED else _MAKERS[kind](name, config)
 
 
 def _token_ids(name: str, config: Configuration) -> Iterator[Candidate]:
@@ -136,10 +137,6 @@ def _searched(channels: int, config: Configuration) -> Iterator[Candidate]:
     yield from [Candidate([1, channels, side, side], f"it has places for {source} {queries}") for side in enough[:1]]
 
 
-def _languages(_: str, __: Configuration) -> Iterator[Candidate]:
-    yield Candidate(make_ids([1], 1), "the first language")
-
-
 def _videos(_: str, config: Configuration) -> Iterator[Candidate]:
     source, channels, (height, width) = config.image()
     _, frames = config.number("frames", default=4)
@@ -153,23 +150,14 @@ def _patches(_: str, config: Configuration) -> Iterator[Candidate]:
     source, side = config.number("patch size", "vision")
     _, channels = config.number("patch channels", "vision", 3)
     _, times = config.number("patch frames", "vision", 1)
-    if source:
-        count = _GRID**3
-        width = channels * times * side * side
-        yield Candidate([count, width], f"{count} flattened patches of {source} {side}")
-        yield Candidate([1, count, width], f"{count} flattened patches of {source} {side}")
-        yield Candidate([count, channels, side, side], f"{count} patches of {source} {side}")
-
-
-def _grid(_: str, __: Configuration) -> Iterator[Candidate]:
-    entry = {"shape": [1, 3], "dtype": "int64", "low": _GRID, "high": _GRID + 1}
-    yield Candidate(entry, f"time, height and width in patches: {_GRID} each")
-    image = {"_target_": "torch.tensor", "data": {"value": [[1, 2 * _GRID, 2 * _GRID]]}}
-    yield Candidate(image, "as many patches in one image")
-
-
-def _merge_sizes(_: str, __: Configuration) -> Iterator[Candidate]:
-    yield Candidate({"shape": [1], "dtype": "int64", "low": 1, "high": 2}, "no patches are merged")
+    count, width = _GRID**3, channels * times * side * side
+    for shape, kind in (
+        ([count, width], "flattened patches"),
+        ([1, count, width], "flattened patches"),
+        ([count, channels, side, side], "patches"),
+    ):
+        if source:
+            yield Candidate(shape, f"{count} {kind} of {source} {side}")
 
 
 def _sizes(_: str, config: Configuration) -> Iterator[Candidate]:
@@ -186,12 +174,8 @@ def _wave(_: str, config: Configuration) -> Iterator[Candidate]:
     _, longest = config.number("spectrum length", default=128)
     spectrum = [Candidate([1, longest, bins], f"a spectrum of {source} {bins}")] if source else []
     _, channels = config.number("audio channels", default=1)
-    waves = [
-        Candidate([1, _WAVE], f"a sound of {_WAVE} samples"),
-        Candidate([1, channels, _WAVE], f"a sound of {_WAVE} samples"),
-        Candidate([1, _ROUND_WAVE], f"a sound of {_ROUND_WAVE} samples"),
-        Candidate([1, 16 * _WAVE], f"a sound of {16 * _WAVE} samples"),
-    ]
+    shapes = ([1, _WAVE], [1, channels, _WAVE], [1, _ROUND_WAVE], [1, 16 * _WAVE])
+    waves = [Candidate(shape, f"a sound of {shape[-1]} samples") for shape in shapes]
     yield from [*spectrum, *waves] if config.get("spectrum length")[0] else [*waves, *spectrum]
     yield from _token_ids("", config)
 
@@ -203,33 +187,24 @@ def _spectrum(_: str, config: Configuration) -> Iterator[Candidate]:
     if frames:
         yield Candidate([1, bins, 2 * frames], f"{reason}, twice max_source_positions frames")
     for length in (128, 400, 1024):
-        yield Candidate([1, length, bins], reason)
-        yield Candidate([1, bins, length], reason)
-        yield Candidate([1, 1, length, bins], reason)
+        for shape in ([1, length, bins], [1, bins, length], [1, 1, length, bins]):
+            yield Candidate(shape, reason)
     if frames:
         yield Candidate([1, bins, frames], reason)
 
 
 def _mask(name: str, config: Configuration) -> Iterator[Candidate]:
-    if re.search("pixel|image", name):
-        _, _, (height, width) = config.image()
-        yield Candidate(make_ones([1, height, width]), "hides nothing")
-        yield Candidate(make_ones([1, 1, height, width]), "hides nothing")
-        return
+    shapes: list[list[Any]] = [[1, _TOKENS], [1, 128], [1, 1, _TOKENS, _TOKENS]]
     if name == "bool_masked_pos":
         _, _, (height, width) = config.image()
         _, patch = config.number("patch stride", "vision", 16)
         if isinstance(height, int):
             yield Candidate(make_ones([1, (height // patch) * (width // patch)], "bool"), "every patch is masked")
         return
-    yield Candidate(make_ones([1, _TOKENS]), "hides nothing")
-    yield Candidate(make_ones([1, 128]), "hides nothing")
-    yield Candidate(make_ones([1, 1, _TOKENS, _TOKENS]), "hides nothing")
-
-
-def _boxes(_: str, __: Configuration) -> Iterator[Candidate]:
-    yield Candidate({"shape": [1, _TOKENS, 4], "dtype": "int64", "high": 1}, "empty boxes")
-    yield Candidate([1, _TOKENS, 4], "one box for every token")
+    if re.search("pixel|image", name):
+        _, _, (height, width) = config.image()
+        shapes = [[1, height, width], [1, 1, height, width]]
+    yield from (Candidate(make_ones(shape), "hides nothing") for shape in shapes)
 
 
 def _series(name: str, config: Configuration) -> Iterator[Candidate]:
@@ -255,11 +230,8 @@ def _states(_: str, config: Configuration) -> Iterator[Candidate]:
     source, width = config.number("state width", default=64)
     reason = f"as wide as {source} {width}" if source else "a usual size"
     yield from _patches("", config)
-    yield Candidate([1, _TOKENS, width], reason)
-    yield Candidate([_TOKENS, width], reason)
-    yield Candidate([1, width, _TOKENS], reason)
-    yield Candidate([1, width], reason)
-    yield Candidate([1, width, 8, 8], reason)
+    for shape in ([1, _TOKENS, width], [_TOKENS, width], [1, width, _TOKENS], [1, width], [1, width, 8, 8]):
+        yield Candidate(shape, reason)
     yield Candidate(make_ids([1, _TOKENS], 2), "whole numbers")
     yield Candidate(make_ids([1], 2), "a whole number")
 
@@ -268,22 +240,35 @@ def _regions(name: str, config: Configuration) -> Iterator[Candidate]:
     """Regions of an image that a detector has found."""
     source, width = config.number("region width", default=64)
     _, corners = config.number("region corners", default=4)
-    wide = not re.search("pos|bbox", name)
-    yield Candidate(
-        [1, 8, width if wide else corners], f"eight regions of {source} {width}" if wide else "their corners"
-    )
+    if re.search("pos|bbox", name):
+        yield Candidate([1, 8, corners], "their corners")
+    else:
+        yield Candidate([1, 8, width], f"eight regions of {source} {width}")
 
 
-def _codebook(_: str, __: Configuration) -> Iterator[Candidate]:
-    yield Candidate({"value": 1}, "the first after the one that is given")
-
-
+_FIXED = {
+    "boxes": [
+        Candidate({"shape": [1, _TOKENS, 4], "dtype": "int64", "high": 1}, "empty boxes"),
+        Candidate([1, _TOKENS, 4], "one box for every token"),
+    ],
+    "codebook": [Candidate({"value": 1}, "the first after the one that is given")],
+    "grid": [
+        Candidate(
+            {"shape": [1, 3], "dtype": "int64", "low": _GRID, "high": _GRID + 1},
+            f"time, height and width in patches: {_GRID} each",
+        ),
+        Candidate(
+            {"_target_": "torch.tensor", "data": {"value": [[1, 2 * _GRID, 2 * _GRID]]}},
+            "as many patches in one image",
+        ),
+    ],
+    "language": [Candidate(make_ids([1], 1), "the first language")],
+    "merge sizes": [Candidate({"shape": [1], "dtype": "int64", "low": 1, "high": 2}, "no patches are merged")],
+}
+"""What of the table ``huggingface_inputs`` is the same for all configurations."""
 _MAKERS: dict[str, Callable[[str, Configuration], Iterator[Candidate]]] = {
     "regions": _regions,
-    "boxes": _boxes,
-    "grid": _grid,
     "image sizes": _sizes,
-    "merge sizes": _merge_sizes,
     "time series": _series,
     "video": _videos,
     "image": _pixels,
@@ -291,12 +276,10 @@ _MAKERS: dict[str, Callable[[str, Configuration], Iterator[Candidate]]] = {
     "mask": _mask,
     "sound": _wave,
     "spectrum": _spectrum,
-    "codebook": _codebook,
-    "language": _languages,
     "token ids": _token_ids,
     "states": _states,
 }
-"""What the table ``huggingface_inputs`` names."""
+"""What else it names."""
 
 
 class Configuration:
