@@ -242,7 +242,7 @@ class _Host(FenceHost):
     def location(self, line):
         return f"{self.page}.md:{line}: "
 
-    def warn(self, message, line):
+    def warn(self, message, line, _kind=""):
         self.warnings.append(f"{self.location(line)}{message}")
 
 
