@@ -119,6 +119,7 @@ def test_a_snapshot_is_the_graph_of_the_recorded_call(project):
     ("words", "said"),
     [
         ([], "expected a command that runs tests or an example"),
+        (["--check"], "write it with `modeldiagrams record -- pytest`"),
         (["--", "no-such-program"], "no-such-program can't be run: No such file"),
         (["--", "python", "-c", "0"], "expected a script or a module after `python`"),
     ],
@@ -129,3 +130,10 @@ def test_wrong_use_is_explained(words, said, tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["record", *words])
     assert said in done.output
     assert done.exit_code == 2
+
+
+def test_a_command_that_failed_is_named(tmp_path):
+    (tmp_path / "fails.py").write_text("raise SystemExit(3)", "utf-8")
+    done = run(tmp_path, "record", "--", "python", "fails.py")
+    assert done.status == 3
+    assert "python ended with exit status 3: calls of what did not run are missing" in done.printed

@@ -44,7 +44,10 @@ def record_command(  # noqa: PLR0913  (one for each flag)
     """
     with report_errors():
         if check:
-            stale = [*stale_calls(docs / CALLS if docs else calls_file(Path.cwd()))]
+            file = docs / CALLS if docs else calls_file(Path.cwd())
+            if not file.exists():
+                raise CommandError(f"there is no {file}; write it with `modeldiagrams record -- pytest`")
+            stale = [*stale_calls(file)]
             for line in stale:
                 echo(line)
             sys.exit(PARTIAL if stale else 0)
@@ -54,4 +57,6 @@ def record_command(  # noqa: PLR0913  (one for each flag)
         status = run_command(command)
         for line in end_run(settings):
             echo(line, err=True)
+        if status:
+            echo(f"{command[0]} ended with exit status {status}: calls of what did not run are missing", err=True)
     sys.exit(status)

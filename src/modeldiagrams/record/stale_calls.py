@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import STALE
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.options.options import Call, Options
@@ -30,5 +31,9 @@ def stale_calls(file: Path) -> Iterator[str]:
             if isinstance(answer, Refused):
                 yield f"{name}: the call in {call.seen} fails now ({answer.problem.message})"
             else:
-                stale = (item.reason for item in deserialize(answer.graph).assumptions if item.value == STALE)
-                yield from (f"{name}: {reason}" for reason in stale)
+                try:
+                    graph = deserialize(answer.graph)
+                except GraphError as error:
+                    yield f"{name}: the call in {call.seen} gave an invalid graph ({error})"
+                else:
+                    yield from (f"{name}: {item.reason}" for item in graph.assumptions if item.value == STALE)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["WRITE_INPUTS", "Hierarchy"]
 
 WRITE_INPUTS = (
-    "write the option `inputs` with a shape for each tensor (a list of shapes for a list of tensors), or `inputs_from`"
+    "write the option `inputs` with a shape for each tensor (a list of shapes for a list of tensors), or `inputs_from`,"
+    " or record a call of a test: `modeldiagrams record -- pytest`"
 )
 """Hint for a model that no strategy finds inputs for."""
 
