@@ -103,7 +103,7 @@ def test_sources_include_the_file_whose_call_gives_the_arguments(project, worker
     (project / "shown.py").write_text(
         NET.format(imports="", width="width", result="self.fc(x)").replace("self)", "self, width)")
     )
-    (project / "README.md").write_text("```python\nShown = Net(width=8)\n```\n")
+    (project / "run.py").write_text("from shown import Net\n\nnet = Net(width=8)\n")
     answer = worker.trace(make_options(model="shown.Net", inputs=[1, 4]), [project])
-    assert b"as in README.md:2" in answer.graph
-    assert f"{project}/README.md" in answer.sources
+    assert b"as in run.py:3" in answer.graph
+    assert f"{project}/run.py" in answer.sources
