@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
 TESTS = Path(__file__).parents[1]
 MAKEFILE = (TESTS.parent / "Makefile").read_text("utf-8").replace("\\\n", "")
 (WORDS,) = re.findall(r"^PYTEST = .*-m pytest (.*)$", MAKEFILE, re.MULTILINE)

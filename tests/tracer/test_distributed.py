@@ -11,6 +11,8 @@ from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.serialize import deserialize
 from tracer import distributed_passes
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory):
