@@ -17,11 +17,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl
 def pytest_configure() -> None:
-    """Interrupts work in the commands that tests start: a run in the background of a shell has them ignored."""
+    """Let interrupts reach the commands that tests start: shells start background jobs with interrupts ignored."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores, because tests wait for browsers, builders and workers a third of the time."""
+    """One process more than cores, because tests often wait for browsers, builders and workers."""
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1

@@ -241,3 +241,8 @@ def test_a_named_class_runs_in_eval_mode_unless_training(monkeypatch):
     for training, op in ((None, "sigmoid"), (True, "relu")):
         graph = modeldiagrams.diagram("torch.nn.Identity", (torch.zeros(1, 4),), training=training).graph
         assert next(node.name for node in graph.nodes if node.kind == "op").endswith(op)
+
+
+def test_training_needs_a_module():
+    with pytest.raises(TypeError, match="`training`: expected a module or the name of a class"):
+        modeldiagrams.diagram(torch.relu, (torch.zeros(1, 4),), training=True)

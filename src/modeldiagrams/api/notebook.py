@@ -70,7 +70,9 @@ def diagram(  # noqa: PLR0913  (the most common options)
     Raises:
         OptionError: for an invalid option.
         RecordingError: if a file is not a recording of this model.
-        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
+        TypeError: if `model` can't be called or is a module class, if `args` is not a tuple, or if `training` is set
+            for what is neither a module nor a name.
+        ValueError: for an unknown mode, see `trace`.
         ModelDiagramsError: if PyTorch is not installed.
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
@@ -122,9 +124,15 @@ def _trace(
 @contextmanager
 def _set_training(model: nn.Module, *, training: bool | None) -> Iterator[None]:
     """Put a model and its modules into a mode for a while; None leaves them as they are."""
-    before = [] if training is None else [(module, module.training) for module in model.modules()]
-    if training is not None:
-        model.train(training)
+    from torch import nn  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
+
+    if training is None:
+        yield
+        return
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"`training`: expected a module or the name of a class, got {model!r}")
+    before = [(module, module.training) for module in model.modules()]
+    model.train(training)
     try:
         yield
     finally:
