@@ -77,8 +77,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    options: _TraceOptions = {"mode": mode, "measure_time": measure_time, "part": part}
-    graph = _trace(model, args, kwargs, options, training=training)
+    graph = _trace(model, args, kwargs, {"mode": mode, "measure_time": measure_time, "part": part}, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
     recordings = read_recordings(graph, list_named_files(recording))

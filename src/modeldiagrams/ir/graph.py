@@ -21,7 +21,9 @@ In paths and names of ops and functions, ``%``, ``#``, ``/`` and ``:`` become co
 
 The root module's call has no node: its path is empty, ops directly inside it are ``/add``, and their parent is None.
 
-The types are here and in `nodes`; the methods are in `queries`.
+A graph of several `Case` is their union: what they share is in it once. Ids that would occur twice end with ``~n``.
+
+The types are here, in `nodes` and in `ways`; the methods are in `queries`.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ from modeldiagrams.ir.nodes import (
     TensorSpec,
 )
 from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
+from modeldiagrams.ir.ways import Side, UncalledModule, Way
 
 __all__ = [
     "FORMAT",
@@ -55,6 +58,7 @@ __all__ = [
     "VERSION",
     "Assumption",
     "BufferNode",
+    "Case",
     "Connection",
     "ConstantNode",
     "Edge",
@@ -75,12 +79,15 @@ __all__ = [
     "ParameterNode",
     "ParameterSpec",
     "Provenance",
+    "Side",
     "Status",
     "TensorSpec",
+    "UncalledModule",
+    "Way",
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.5"
+VERSION = "1.6"
 OWN_FAILURE: Literal["modeldiagrams"] = "modeldiagrams"
 """`Failure.type` where the tracer failed and not the model."""
 
@@ -180,8 +187,34 @@ class Provenance(Struct, frozen=True, kw_only=True):
     python: str | None = None
 
 
+class Case(Struct, frozen=True, kw_only=True):
+    """One of several passes in a graph: what it has of its own. Its ids are those of the graph, unless `ids` says else.
+
+    `modeldiagrams.ir.cases.project_case` makes the graph of the case alone from it.
+    """
+
+    name: str
+    text: str = ""
+    """What the author wrote for this case, in short, or the answer that was forced."""
+    forced: bool = False
+    """Whether the pass got another answer than the model's at a branch, to show its other side: no one saw this pass."""
+    model: ModelInfo
+    """The model's costs, inputs and outputs in this case."""
+    status: Status
+    """If it is not ``complete``, the pass failed, and no node is of this case."""
+    assumptions: tuple[Assumption, ...] = ()
+    ids: dict[str, str] = {}
+    """Id of a node or function call in the graph → its id in the graph of this case alone, where they differ."""
+    fields: dict[str, dict[str, Any]] = {}
+    """Id of a node or function call → its fields that have other values in this case."""
+    tensors: dict[str, TensorSpec] = {}
+    """Id of a tensor → what it is in this case, where that differs."""
+    parameters: dict[str, ParameterSpec | None] = {}
+    """Name of a weight → what it is in this case, where that differs; None if the case's model doesn't have it."""
+
+
 class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=True, dict=True):
-    """One forward pass of one model. See the module's docstring for the ids."""
+    """One forward pass of one model, or several cases of it. See the module's docstring for the ids."""
 
     format: Literal["modeldiagrams"] = FORMAT
     version: str = VERSION
@@ -198,6 +231,12 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     """Groups of ops inside module calls, in execution order; outer groups precede inner ones."""
     status: Status
     assumptions: tuple[Assumption, ...] = ()
+    ways: tuple[Way, ...] = ()
+    """Places where the model's code leads on in several ways, by file and line. Formats before 1.6 don't tell."""
+    uncalled: tuple[UncalledModule, ...] = ()
+    """Registered modules that no pass called, in the order of registration. Formats before 1.6 don't tell."""
+    cases: tuple[Case, ...] = ()
+    """The passes that the graph unites; empty for a graph of one pass. Nodes and edges name the cases they are in."""
     provenance: Provenance
 
     def __repr__(self) -> str:

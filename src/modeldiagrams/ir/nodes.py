@@ -74,6 +74,8 @@ class InputNode(Struct, frozen=True, kw_only=True, tag="input", tag_field="kind"
     name: str
     """Argument name and path inside it: ``input_ids``, ``batch.mask``, ``cache[0]``."""
     outputs: tuple[str, ...] = ()
+    cases: tuple[int, ...] = ()
+    """Indices in `Graph.cases` of the cases in which it is; empty if it is in all that ran."""
 
 
 class OutputNode(Struct, frozen=True, kw_only=True, tag="output", tag_field="kind"):
@@ -83,6 +85,7 @@ class OutputNode(Struct, frozen=True, kw_only=True, tag="output", tag_field="kin
     id: str
     name: str
     """Path in the returned value: ``logits``, ``[1]``, ``past_key_values[0].keys``; ``output`` for a bare tensor."""
+    cases: tuple[int, ...] = ()
 
 
 class OpNode(Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
@@ -107,6 +110,7 @@ class OpNode(Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
     """Whether torch hides the ops inside (scripted modules, custom autograd functions)."""
     scope: str | None = None
     """Id of the function call directly around it in its parent, a key of `Graph.functions`."""
+    cases: tuple[int, ...] = ()
 
 
 class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kind"):
@@ -136,6 +140,7 @@ class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kin
     """``file:line`` where the class is defined."""
     scope: str | None = None
     """Id of the function call directly around it in its parent."""
+    cases: tuple[int, ...] = ()
 
 
 class ParameterNode(Struct, frozen=True, kw_only=True, tag="parameter", tag_field="kind"):
@@ -147,6 +152,7 @@ class ParameterNode(Struct, frozen=True, kw_only=True, tag="parameter", tag_fiel
     """Dotted name, a key of `Graph.parameters`."""
     outputs: tuple[str, ...] = ()
     scope: str | None = None
+    cases: tuple[int, ...] = ()
 
 
 class BufferNode(Struct, frozen=True, kw_only=True, tag="buffer", tag_field="kind"):
@@ -157,6 +163,7 @@ class BufferNode(Struct, frozen=True, kw_only=True, tag="buffer", tag_field="kin
     name: str
     outputs: tuple[str, ...] = ()
     scope: str | None = None
+    cases: tuple[int, ...] = ()
 
 
 class ConstantNode(Struct, frozen=True, kw_only=True, tag="constant", tag_field="kind"):
@@ -168,6 +175,7 @@ class ConstantNode(Struct, frozen=True, kw_only=True, tag="constant", tag_field=
     """Dotted attribute path; None if its origin is unknown."""
     outputs: tuple[str, ...] = ()
     scope: str | None = None
+    cases: tuple[int, ...] = ()
 
 
 Node: TypeAlias = InputNode | OutputNode | OpNode | ModuleNode | ParameterNode | BufferNode | ConstantNode
@@ -198,6 +206,7 @@ class FunctionCall(Struct, frozen=True, kw_only=True):
     time_ns: int | None = None
     signature: str | None = None
     """Structural hash of the call: equal for calls that compute the same."""
+    cases: tuple[int, ...] = ()
 
 
 class Edge(Struct, frozen=True, kw_only=True):
@@ -210,6 +219,7 @@ class Edge(Struct, frozen=True, kw_only=True):
     argument: str = ""
     """Argument name, or position (``"0"``, ``"0[1]"`` inside a list); empty for an output."""
     flow: Flow = "data"
+    cases: tuple[int, ...] = ()
 
 
 class TensorSpec(Struct, frozen=True, kw_only=True):
