@@ -123,7 +123,7 @@ def test_diagrams_work_and_load_nothing_before_use(
 
 
 def toggle_twice(page: Page, number: int) -> bool:
-    """Toggle the first expandable module of a diagram twice; not in a live tour, whose steps close it (`test_tours`)."""
+    """Toggle the first expandable module of a diagram twice, but not in a live tour, whose steps close it."""
     diagram = page.locator("model-graph").nth(number)
     if page.locator(".mg-tour.mg-live model-graph").and_(diagram).count():
         return False

@@ -197,19 +197,19 @@ class Case(Struct, frozen=True, kw_only=True):
     text: str = ""
     """What the author wrote for this case, in short, or the answer that was forced."""
     forced: bool = False
-    """Whether the pass got another answer than the model's at a branch, to show its other side: no one saw this pass."""
+    """Whether the pass got another answer than the model's at a branch, to show its other side."""
     model: ModelInfo
     """The model's costs, inputs and outputs in this case."""
     status: Status
     """If it is not ``complete``, the pass failed, and no node is of this case."""
     assumptions: tuple[Assumption, ...] = ()
-    ids: dict[str, str] = {}
+    ids: dict[str, str] = msgspec.field(default_factory=dict)
     """Id of a node or function call in the graph → its id in the graph of this case alone, where they differ."""
-    fields: dict[str, dict[str, Any]] = {}
+    fields: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
     """Id of a node or function call → its fields that have other values in this case."""
-    tensors: dict[str, TensorSpec] = {}
+    tensors: dict[str, TensorSpec] = msgspec.field(default_factory=dict)
     """Id of a tensor → what it is in this case, where that differs."""
-    parameters: dict[str, ParameterSpec | None] = {}
+    parameters: dict[str, ParameterSpec | None] = msgspec.field(default_factory=dict)
     """Name of a weight → what it is in this case, where that differs; None if the case's model doesn't have it."""
 
 
