@@ -105,7 +105,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     last: dict[str, tuple[Graph, set[str], Attempt]] = {}
     while True:
         attempt = attempts.pop(0)
-        graph, ran = _record(invocation, attempt, tuple(notes), costs=costs)
+        graph, ran = record_pass(invocation, attempt, tuple(notes), costs=costs)
         last[attempt.mode] = graph, ran, attempt
         error = graph.status.error
         attempts = attempts_left(attempts, attempt, error)
@@ -114,21 +114,28 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
                 graph, ran, attempt = last.get("real", last[attempt.mode])
             elif graph.status.guesses:
                 other = dataclasses.replace(attempt, assumes_fewer=True)
-                graph = mark_assumed(graph, functools.partial(_record, invocation, other, (), costs=costs))
+                graph = mark_assumed(graph, functools.partial(record_pass, invocation, other, costs=costs))
                 if mode == "auto" and attempt.mode == "fake" and graph.status.assumed_tensors and is_small(graph):
                     other = dataclasses.replace(attempt, mode="real", concrete=False)
-                    graph = take_costs(graph, _record(invocation, other, (), costs=costs)[0])
+                    graph = take_costs(graph, record_pass(invocation, other, costs=costs)[0])
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
 
 
-def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *, costs: bool) -> tuple[Graph, set[str]]:
-    """Run a pass; run it again as long as autograd functions turn out to call modules."""
+def record_pass(
+    invocation: Invocation,
+    attempt: Attempt,
+    notes: tuple[str, ...] = (),
+    *,
+    costs: bool,
+    make: Callable[..., OpRecorder] = OpRecorder,
+) -> tuple[Graph, set[str]]:
+    """Run a pass with a recorder that `make` makes; again as long as autograd functions turn out to call modules."""
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
         try:
-            recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+            recorded = _Pass(invocation, attempt, costs=costs).record(notes, make)
         except Exception as error:
             if (fault := find_fault(error)) is None:
                 raise
@@ -171,9 +178,9 @@ class _Pass:
         self._finder = SourceFinder(_Pass._run_model.__code__, CallStack.run_function.__code__)
         self._named_tensors = NamedTensors()
 
-    def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
+    def record(self, notes: tuple[str, ...], make: Callable[..., OpRecorder]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        with self._run_with(OpRecorder):
+        with self._run_with(make):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
             check_graph(graph)

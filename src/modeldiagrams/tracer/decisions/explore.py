@@ -1,0 +1,249 @@
+"""Runs a model again with other answers where a tensor's value decided.
+
+Breadth first: each place gets each answer once, then each of its times as long as that finds something new. All limits
+are counts, so that the same model has the same passes on every machine; the clock only ends the search, with a note.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.graph import OWN_FAILURE, Failure
+from modeldiagrams.tracer.decisions.decision_recorder import DecisionRecorder, Decisions, Moment
+from modeldiagrams.tracer.decisions.places import Place, Places
+from modeldiagrams.tracer.fake.attempts import Attempt
+from modeldiagrams.tracer.forward_pass import record_pass
+from modeldiagrams.tracer.graph.assumed_sizes import mark_assumed
+from modeldiagrams.tracer.recording.endless_loops import EndlessLoop
+from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, work_limited
+from modeldiagrams.tracer.values.pass_records import Invocation
+from modeldiagrams.tracer.values.traced_callables import unwrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["Explored", "FirstPass", "explore", "find_things"]
+
+_MOST_PASSES = 24
+_MOST_MISSES = 4
+"""After so many passes that find nothing new, a place is done."""
+_FACTOR = 4
+_FREE_CALLS, _FREE_OPERATIONS = 1000, 10**8
+"""How much more work a pass may do than the first one: `_FACTOR` times that, and this."""
+_UNLIMITED = 2**60
+_SPARE = 3
+"""A pass only begins if there is time for so many of the longest one."""
+_ENDLESS = (EndlessLoop.__name__, PassTooLargeError.__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstPass:
+    """A pass as the model decides: its call and its graph."""
+
+    model: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    graph: Graph
+    costs: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explored:
+    """The passes that found something that none before them has."""
+
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    """By line and answer: ``gate.py:42 no``."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """The conditions as written, by the same names."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences on sides that raise, and on what was not tried."""
+    files: set[str] = field(default_factory=set)
+    """Absolute paths of files whose code ran."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Start:
+    """How to run a first pass again, and what that takes."""
+
+    invocation: Invocation
+    attempt: Attempt
+    costs: bool
+    work: Work
+    n_decisions: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Try:
+    """A pass to run: as another one up to a moment, where it gets another answer."""
+
+    start: _Start
+    forced: Mapping[Moment, bool | int]
+    moment: Moment
+    answer: bool | int
+    after: str
+    """Name of the pass that it follows; empty for a first pass."""
+
+    @property
+    def place(self) -> Place:
+        return self.moment.place
+
+    @property
+    def says(self) -> str:
+        """The answer of the condition as written, which may negate the value."""
+        return ("no", "yes")[self.answer != self.place.negated] if isinstance(self.answer, bool) else f"×{self.answer}"
+
+
+def explore(firsts: Sequence[FirstPass], seconds_left: Callable[[], float] = lambda: math.inf) -> Explored:
+    """Run models again with other answers.
+
+    Args:
+        firsts: The passes from which to explore.
+        seconds_left: Says how much time there still is.
+    """
+    explorer = _Explorer(seconds_left)
+    for first in firsts:
+        explorer.begin(first)
+    while (chosen := explorer.choose()) is not None:
+        explorer.run(chosen)
+    return explorer.found
+
+
+class _Explorer:
+    def __init__(self, seconds_left: Callable[[], float]) -> None:
+        self.found = Explored()
+        self.n_passes = 0
+        self._places = Places()
+        self._queue: list[_Try] = []
+        self._tried: set[tuple[Place | Moment, bool | None]] = set()
+        """With None for all counts of a loop."""
+        self._misses: dict[Place, int] = {}
+        self._seen: set[Any] = set()
+        self._seconds_left, self._longest = seconds_left, 0.0
+
+    def begin(self, first: FirstPass) -> None:
+        """Run a first pass again to see its decisions."""
+        mode = first.graph.status.mode
+        if mode is None or first.graph.status.error is not None:
+            return
+        self._seen |= find_things(first.graph)
+        invocation = Invocation(*unwrap(first.model, first.args, first.kwargs))
+        for has_gradients in (True, False):  # as the first pass may have had to do without
+            attempt = Attempt(mode, concrete=True, has_gradients=has_gradients)
+            work, decisions = Work(_UNLIMITED, _UNLIMITED), Decisions(self._places, {})
+            start = _Start(invocation=invocation, attempt=attempt, costs=first.costs, work=work)
+            if self._record(start, work, decisions).status.error is None:
+                used = _UNLIMITED - work.operations
+                limit = Work(
+                    _FACTOR * (_UNLIMITED - work.calls) + _FREE_CALLS, operations=_FACTOR * used + _FREE_OPERATIONS
+                )
+                self._add(replace(start, work=limit, n_decisions=decisions.n_made), decisions, {}, "")
+                return
+
+    def choose(self) -> _Try | None:
+        """The next pass; None if there is none, or no time for it."""
+        new = [each for each in self._queue if (each.place, _kind(each.answer)) not in self._tried]
+        left = new or [
+            each
+            for each in self._queue
+            if (each.moment, _kind(each.answer)) not in self._tried and self._misses.get(each.place, 0) < _MOST_MISSES
+        ]
+        if not left:
+            return None
+        if self.n_passes >= _MOST_PASSES or self._seconds_left() < _SPARE * self._longest:
+            why = "which is the most" if self.n_passes >= _MOST_PASSES else "as no time was left for more"
+            self.found.notes.append(f"Other sides were explored in {self.n_passes} further passes, {why}")
+            return None
+        chosen = min(left, key=lambda each: each.place.role in {"assert", "check"})
+        self._queue.remove(chosen)
+        return chosen
+
+    def run(self, chosen: _Try) -> None:
+        """Run a pass, and keep it if it found something new."""
+        start, place = chosen.start, chosen.place
+        self._tried |= {(place, _kind(chosen.answer)), (chosen.moment, _kind(chosen.answer))}
+        self.n_passes += 1
+        decisions, again = (Decisions(self._places, chosen.forced, start.n_decisions) for _ in range(2))
+        try:
+            graph = self._record(start, replace(start.work), decisions)
+        except ModelDiagramsError as fault:  # in a pass that no model makes
+            self._give_up(chosen, Failure(type=OWN_FAILURE, message=str(fault)))
+            return
+        if graph.status.error is not None:
+            self._give_up(chosen, graph.status.error)
+            return
+        things, name = find_things(graph), self._name(chosen)
+        is_new = not things <= self._seen
+        self._misses[place] = 0 if is_new else self._misses.get(place, 0) + 1
+        self._seen |= things
+        if is_new:
+            fewer = replace(start, attempt=replace(start.attempt, assumes_fewer=True))
+            graph = mark_assumed(graph, lambda: (self._record(fewer, replace(start.work), again), None))
+            self.found.graphs[name] = graph
+            self.found.texts[name] = f"{place.text}, after {chosen.after}" if chosen.after else place.text
+        self._add(start, decisions, chosen.forced, name)
+
+    def _record(self, start: _Start, work: Work, decisions: Decisions) -> Graph:
+        began = time.monotonic()
+        with work_limited(work):
+            make = functools.partial(DecisionRecorder, decisions=decisions)
+            graph, files = record_pass(start.invocation, start.attempt, costs=start.costs, make=make)
+        self._longest = max(self._longest, time.monotonic() - began)
+        self.found.files.update(files)
+        return graph
+
+    def _add(self, start: _Start, decisions: Decisions, forced: Mapping[Moment, bool | int], after: str) -> None:
+        """Queue the other answers of a pass that ran."""
+        for moment, answer in decisions.noted.items():
+            if isinstance(answer, bool):
+                self._tried |= {(moment.place, answer), (moment, answer)}
+            if moment not in forced:
+                other = not answer if isinstance(answer, bool) else answer + 2
+                changed = {**forced, moment: other}
+                self._queue.append(_Try(start=start, forced=changed, moment=moment, answer=other, after=after))
+
+    def _name(self, chosen: _Try) -> str:
+        name = f"{chosen.place.source.rpartition('/')[2]} {chosen.says}"
+        name += f" #{chosen.moment.time}" if chosen.moment.time > 1 else ""
+        while name in self.found.graphs:  # two conditions in one line
+            name += "~"
+        return name
+
+    def _give_up(self, chosen: _Try, error: Failure) -> None:
+        """Be done with a place whose other side does not run, and say why."""
+        place, frames = chosen.place, error.frames
+        self._misses[place] = _MOST_MISSES
+        if not isinstance(chosen.answer, bool):
+            return  # most models take no other length, and it says nothing about a side
+        raising = [f"{frame.file}:{frame.line}" for frame in frames[-2:]]
+        is_check = place.role in {"assert", "check"} or raising[-1:] == [place.source]
+        # a helper that checks for its callers
+        source = raising[0] if is_check and len(raising) > 1 and "." not in frames[-1].function else place.source
+        what = "is a check" if is_check else "has a side that is not shown"
+        message = error.message.partition("\n")[0][:200]
+        end = "does not come to an end" if error.type in _ENDLESS else f"raises {error.type}: {message}"
+        self.found.notes.append(f"{source} {what}: if `{place.text}` is forced to be {chosen.says}, the model {end}")
+
+
+def _kind(answer: bool | int) -> bool | None:  # noqa: FBT001 (it is no option)
+    return answer if isinstance(answer, bool) else None
+
+
+def find_things(graph: Graph) -> set[Any]:
+    """What a graph has, without what shifts if other code runs: modules, ops by line, and what flows between them."""
+    keys = {node.id: _key(graph, node) for node in graph.nodes}
+    edges = {(keys[start], keys[edge.to]) for start, edges in graph.adjacency.items() for edge in edges}
+    return {*keys.values(), *edges}
+
+
+def _key(graph: Graph, node: Any) -> tuple[str, ...]:
+    if node.kind != "op":
+        return node.kind, node.path if node.kind == "module" else node.id
+    parent: Any = graph.hierarchy[node.id]
+    return node.kind, graph.by_id[parent].path if parent else "", node.name, node.source or ""  # type: ignore[union-attr]
