@@ -110,9 +110,13 @@ export class Session {
     return this.#laid?.state === this.#state ? this.#laid.layout : undefined;
   }
 
-  /** Lay out the current state. */
+  /** Lay out the current state. Another state may become current meanwhile, and remains so. */
   *layOut(viz: Viz | null): Steps<Layout> {
-    return this.laidOut ?? (yield* this.show(() => this.#state, viz));
+    if (this.laidOut !== undefined) return this.laidOut;
+    const state = this.#state;
+    const layout = yield* this.layOutState(state, viz);
+    if (state === this.#state) this.#laid = { state, layout };
+    return layout;
   }
 
   /** Lay out another state and make it the current one, unless this throws. */
