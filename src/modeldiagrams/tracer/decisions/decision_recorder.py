@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -23,7 +24,7 @@ _MOST_NOTED = 120
 _MOST_MORE = 480
 """How many decisions a pass with a forced answer may make more than the first pass."""
 _TRUTHS = frozenset({"__bool__", "is_nonzero", "equal", "allclose", "__contains__"})
-_COUNTS = frozenset({"__int__", "__index__", "item"})
+_COUNTS = frozenset({"__int__", "__index__"})
 _MOST_EQUAL = 6
 """After so many equal assumed answers in a ``while``, the other one is given."""
 
@@ -38,14 +39,20 @@ class Moment(NamedTuple):
 class Decisions:
     """The decisions of one pass."""
 
-    def __init__(self, places: Places, forced: Mapping[Moment, bool | int], n_before: int = 0) -> None:
-        """Give the forced answers, in a pass that follows one with `n_before` decisions."""
+    def __init__(
+        self, places: Places, forced: Mapping[Moment, bool | int], n_before: int = 0, lasting: Place | None = None
+    ) -> None:
+        """Give the forced answers, in a pass that follows one with `n_before` decisions.
+
+        At the place that is `lasting`, the last of them stays the answer from then on.
+        """
         self.places = places
         self.noted: dict[Moment, bool | int] = {}
         """The first decisions: truth values, and counts of loops."""
         self.n_made = 0
         self._forced = forced
         self._left = set(forced)
+        self._lasting = lasting
         self._most = n_before + _MOST_MORE
         self._times: dict[Place, int] = {}
         self._equal: dict[tuple[Place, bool | int], int] = {}
@@ -65,6 +72,8 @@ class Decisions:
         if moment in self._forced:
             self._left.discard(moment)
             found = self._forced[moment]
+        elif place is self._lasting and not self._left:
+            found = [*self._forced.values()][-1]
         else:
             found, is_assumed = answer()
             found = self._leave_loop(place, found) if is_assumed and self._forced else found
@@ -80,7 +89,7 @@ class Decisions:
         if self._left:
             return answer
         n = self._equal[place, answer] = self._equal.get((place, answer), 0) + 1
-        return not answer if n > _MOST_EQUAL and place.in_while and isinstance(answer, bool) else answer
+        return not answer if n > _MOST_EQUAL and place.loop is ast.While and isinstance(answer, bool) else answer
 
 
 class DecisionRecorder(OpRecorder):
@@ -104,7 +113,8 @@ class DecisionRecorder(OpRecorder):
             return value, len(context.guesses) > n_guesses
 
         is_truth = function.raw in _TRUTHS or (function.raw == "item" and args[0].dtype is torch.bool)
-        if is_truth or (function.raw in _COUNTS and place.role == "for" and not args[0].is_floating_point()):
+        is_count = function.raw in _COUNTS or (function.raw == "item" and not args[0].is_floating_point())
+        if is_truth or (is_count and place.role == "for"):
             value = self._decisions.decide(place, answer)
             context.guesses[n_guesses:] = [(value, reason) for _, reason in context.guesses[n_guesses:]]
             return value, flops

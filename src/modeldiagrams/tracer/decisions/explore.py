@@ -89,10 +89,18 @@ class _Try:
     answer: bool | int
     after: str
     """Name of the pass that it follows; empty for a first pass."""
+    lasts: bool = False
+    """Whether the place gives that answer from then on, as a loop may have to go on for long."""
 
     @property
     def place(self) -> Place:
         return self.moment.place
+
+    @property
+    def keys(self) -> tuple[Any, Any, Any]:
+        """What it tries: an answer at a place, at one moment, and from then on. All counts of a loop are one answer."""
+        answer = self.answer if isinstance(self.answer, bool) else None
+        return (self.place, answer), (self.moment, answer), (self.place, answer, "lasts")
 
     @property
     def says(self) -> str:
@@ -121,8 +129,8 @@ class _Explorer:
         self.n_passes = 0
         self._places = Places()
         self._queue: list[_Try] = []
-        self._tried: set[tuple[Place | Moment, bool | None]] = set()
-        """With None for all counts of a loop."""
+        self._tried: set[Any] = set()
+        """Some of the `keys` of each pass, and places and moments with the answers that the model gave."""
         self._misses: dict[Place, int] = {}
         self._seen: set[Any] = set()
         self._seconds_left, self._longest = seconds_left, 0.0
@@ -148,11 +156,15 @@ class _Explorer:
 
     def choose(self) -> _Try | None:
         """The next pass; None if there is none, or no time for it."""
-        new = [each for each in self._queue if (each.place, _kind(each.answer)) not in self._tried]
-        left = new or [
-            each
-            for each in self._queue
-            if (each.moment, _kind(each.answer)) not in self._tried and self._misses.get(each.place, 0) < _MOST_MISSES
+        queue, tried = self._queue, self._tried
+        left = [each for each in queue if each.keys[0] not in tried]
+        left = left or [
+            each for each in queue if each.keys[1] not in tried and self._misses.get(each.place, 0) < _MOST_MISSES
+        ]
+        left = left or [
+            replace(each, lasts=True)
+            for each in queue
+            if each.place.loop and isinstance(each.answer, bool) and each.keys[2] not in tried
         ]
         if not left:
             return None
@@ -160,16 +172,15 @@ class _Explorer:
             why = "which is the most" if self.n_passes >= _MOST_PASSES else "as no time was left for more"
             self.found.notes.append(f"Other sides were explored in {self.n_passes} further passes, {why}")
             return None
-        chosen = min(left, key=lambda each: each.place.role in {"assert", "check"})
-        self._queue.remove(chosen)
-        return chosen
+        return min(left, key=lambda each: each.place.role in {"assert", "check"})
 
     def run(self, chosen: _Try) -> None:
         """Run a pass, and keep it if it found something new."""
         start, place = chosen.start, chosen.place
-        self._tried |= {(place, _kind(chosen.answer)), (chosen.moment, _kind(chosen.answer))}
+        self._tried.update(chosen.keys if chosen.lasts else chosen.keys[:2])
         self.n_passes += 1
-        decisions, again = (Decisions(self._places, chosen.forced, start.n_decisions) for _ in range(2))
+        lasting = place if chosen.lasts else None
+        decisions, again = (Decisions(self._places, chosen.forced, start.n_decisions, lasting) for _ in range(2))
         try:
             graph = self._record(start, replace(start.work), decisions)
         except ModelDiagramsError as fault:  # in a pass that no model makes
@@ -211,6 +222,7 @@ class _Explorer:
     def _name(self, chosen: _Try) -> str:
         name = f"{chosen.place.source.rpartition('/')[2]} {chosen.says}"
         name += f" #{chosen.moment.time}" if chosen.moment.time > 1 else ""
+        name += " and on" if chosen.lasts else ""
         while name in self.found.graphs:  # two conditions in one line
             name += "~"
         return name
@@ -219,8 +231,8 @@ class _Explorer:
         """Be done with a place whose other side does not run, and say why."""
         place, frames = chosen.place, error.frames
         self._misses[place] = _MOST_MISSES
-        if not isinstance(chosen.answer, bool):
-            return  # most models take no other length, and it says nothing about a side
+        if chosen.lasts or not isinstance(chosen.answer, bool):
+            return  # which says nothing about a side: most models take no other length
         raising = [f"{frame.file}:{frame.line}" for frame in frames[-2:]]
         is_check = place.role in {"assert", "check"} or raising[-1:] == [place.source]
         # a helper that checks for its callers
@@ -229,10 +241,6 @@ class _Explorer:
         message = error.message.partition("\n")[0][:200]
         end = "does not come to an end" if error.type in _ENDLESS else f"raises {error.type}: {message}"
         self.found.notes.append(f"{source} {what}: if `{place.text}` is forced to be {chosen.says}, the model {end}")
-
-
-def _kind(answer: bool | int) -> bool | None:  # noqa: FBT001 (it is no option)
-    return answer if isinstance(answer, bool) else None
 
 
 def find_things(graph: Graph) -> set[Any]:

@@ -35,8 +35,8 @@ class Place:
     """The condition, or else the statement, in one line."""
     negated: bool = False
     """Whether the condition says ``not`` about the value."""
-    in_while: bool = False
-    """Whether the innermost loop around it is a ``while``."""
+    loop: type | None = None
+    """Class of the innermost loop around it in its function."""
     compares: bool = True
     """Whether it can be a comparison or a test written there, rather than one inside a function written in C."""
 
@@ -106,7 +106,7 @@ def _describe(chain: Sequence[ast.AST], text: str, source: str) -> Place:
         role=role,
         text=" ".join((ast.get_source_segment(text, within[-1]) or "").split()),
         negated=role != "value" and sum(isinstance(getattr(node, "op", None), ast.Not) for node in within) % 2 == 1,
-        in_while=isinstance(next((node for node in inner if isinstance(node, _LOOPS)), None), ast.While),
+        loop=next((type(node) for node in inner if isinstance(node, _LOOPS)), None),
         compares=not isinstance(inner[0], ast.Call | ast.Subscript),
     )
 
@@ -123,6 +123,8 @@ def _decided(inner: Sequence[ast.AST], function: ast.AST) -> tuple[Role, Sequenc
         loops: Sequence[Any] = [node] if isinstance(node, ast.For) else getattr(node, "generators", ())
         if any(child is loop.iter for loop in loops):
             return "for", inner[:i]
+        if any(child in getattr(loop, "ifs", ()) for loop in loops):
+            return "if", inner[:i]
         if isinstance(node, ast.stmt):
             return "for" if _is_count(node, function) else "value", inner[: i + 1]
     return "value", inner[:1]
