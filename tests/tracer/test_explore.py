@@ -10,8 +10,8 @@ from torch import nn
 
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.structure import structural_digest
-from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.decisions.explore import FirstPass, explore, find_things
+from modeldiagrams.tracer import trace, trace_run
+from modeldiagrams.tracer.decisions.explore import explore, find_things
 from tracer.deciding_models import DECIDING, WIDTH, Checks, EarlyExit, Elif, Gate, ShiftedNumbers, linear, rows
 from tracer.traced_graph import Lambda
 
@@ -19,9 +19,9 @@ WITHOUT_LOOPS = (Gate, Elif, ShiftedNumbers, Checks, EarlyExit)
 
 
 def explored(model, args, mode="fake", **options):
-    graph = trace(model, args, mode=mode)
-    assert graph.status.error is None, graph.status.error
-    return graph, explore([FirstPass(model=model, args=args, kwargs={}, graph=graph)], **options)
+    first = trace_run(model, args, {}, mode)
+    assert first.graph.status.error is None, first.graph.status.error
+    return first.graph, explore([first], **options)
 
 
 def nodes(graph):
@@ -143,11 +143,9 @@ def test_a_loop_without_end_is_given_up():
             if given.sum() > 0:
                 return given
 
-    for mode in ("real", "fake"):
-        graph = trace(Lambda(forward, a=linear()), (rows(1),), mode=mode)
-        found = explore([FirstPass(model=Lambda(forward, a=linear()), args=(rows(1),), kwargs={}, graph=graph)])
-        assert not any("raises" in note for note in found.notes)
-        assert all(len(each.nodes) < 50 for each in found.graphs.values())
+    _, found = explored(Lambda(forward, a=linear()), (rows(1),), "real")
+    assert not found.notes
+    assert all(len(graph.nodes) < 50 for graph in found.graphs.values())
 
 
 def test_an_assumed_loop_is_left_after_a_forced_answer():

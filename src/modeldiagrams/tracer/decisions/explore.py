@@ -10,26 +10,23 @@ import functools
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import OWN_FAILURE, Failure
-from modeldiagrams.tracer.decisions.decision_recorder import DecisionRecorder, Decisions, Moment
+from modeldiagrams.tracer.decisions.pass_decisions import Decisions, Moment
 from modeldiagrams.tracer.decisions.places import Place, Places
-from modeldiagrams.tracer.fake.attempts import Attempt
-from modeldiagrams.tracer.forward_pass import record_pass
 from modeldiagrams.tracer.graph.assumed_sizes import mark_assumed
 from modeldiagrams.tracer.recording.endless_loops import EndlessLoop
 from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, work_limited
-from modeldiagrams.tracer.values.pass_records import Invocation
-from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.tracer.forward_pass import Rerun, Trace
 
-__all__ = ["Explored", "FirstPass", "explore", "find_things"]
+__all__ = ["Explored", "explore", "find_things"]
 
 _MOST_PASSES = 24
 _MOST_MISSES = 4
@@ -41,17 +38,6 @@ _UNLIMITED = 2**60
 _SPARE = 3
 """A pass only begins if there is time for so many of the longest one."""
 _ENDLESS = (EndlessLoop.__name__, PassTooLargeError.__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FirstPass:
-    """A pass as the model decides: its call and its graph."""
-
-    model: Any
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
-    graph: Graph
-    costs: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +54,12 @@ class Explored:
     """Absolute paths of files whose code ran."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Start:
-    """How to run a first pass again, and what that takes."""
+class _Start(NamedTuple):
+    """How to run a first pass again, what work a pass from it may do, and how often the first one decides."""
 
-    invocation: Invocation
-    attempt: Attempt
-    costs: bool
+    rerun: Rerun
     work: Work
-    n_decisions: int = 0
+    n_decisions: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +91,7 @@ class _Try:
         return ("no", "yes")[self.answer != self.place.negated] if isinstance(self.answer, bool) else f"×{self.answer}"
 
 
-def explore(firsts: Sequence[FirstPass], seconds_left: Callable[[], float] = lambda: math.inf) -> Explored:
+def explore(firsts: Sequence[Trace], seconds_left: Callable[[], float] = lambda: math.inf) -> Explored:
     """Run models again with other answers.
 
     Args:
@@ -135,24 +118,16 @@ class _Explorer:
         self._seen: set[Any] = set()
         self._seconds_left, self._longest = seconds_left, 0.0
 
-    def begin(self, first: FirstPass) -> None:
+    def begin(self, first: Trace) -> None:
         """Run a first pass again to see its decisions."""
-        mode = first.graph.status.mode
-        if mode is None or first.graph.status.error is not None:
+        if first.rerun is None:
             return
         self._seen |= find_things(first.graph)
-        invocation = Invocation(*unwrap(first.model, first.args, first.kwargs))
-        for has_gradients in (True, False):  # as the first pass may have had to do without
-            attempt = Attempt(mode, concrete=True, has_gradients=has_gradients)
-            work, decisions = Work(_UNLIMITED, _UNLIMITED), Decisions(self._places, {})
-            start = _Start(invocation=invocation, attempt=attempt, costs=first.costs, work=work)
-            if self._record(start, work, decisions).status.error is None:
-                used = _UNLIMITED - work.operations
-                limit = Work(
-                    _FACTOR * (_UNLIMITED - work.calls) + _FREE_CALLS, operations=_FACTOR * used + _FREE_OPERATIONS
-                )
-                self._add(replace(start, work=limit, n_decisions=decisions.n_made), decisions, {}, "")
-                return
+        work, decisions = Work(_UNLIMITED, _UNLIMITED), Decisions(self._places, {})
+        self._record(first.rerun, work, decisions)
+        calls, operations = _UNLIMITED - work.calls, _UNLIMITED - work.operations
+        most = Work(_FACTOR * calls + _FREE_CALLS, _FACTOR * operations + _FREE_OPERATIONS)
+        self._add(_Start(first.rerun, most, decisions.n_made), decisions, {}, "")
 
     def choose(self) -> _Try | None:
         """The next pass; None if there is none, or no time for it."""
@@ -182,7 +157,7 @@ class _Explorer:
         lasting = place if chosen.lasts else None
         decisions, again = (Decisions(self._places, chosen.forced, start.n_decisions, lasting) for _ in range(2))
         try:
-            graph = self._record(start, replace(start.work), decisions)
+            graph = self._record(start.rerun, replace(start.work), decisions)
         except ModelDiagramsError as fault:  # in a pass that no model makes
             self._give_up(chosen, Failure(type=OWN_FAILURE, message=str(fault)))
             return
@@ -194,17 +169,19 @@ class _Explorer:
         self._misses[place] = 0 if is_new else self._misses.get(place, 0) + 1
         self._seen |= things
         if is_new:
-            fewer = replace(start, attempt=replace(start.attempt, assumes_fewer=True))
+            fewer = functools.partial(start.rerun, assumes_fewer=True)
             graph = mark_assumed(graph, lambda: (self._record(fewer, replace(start.work), again), None))
             self.found.graphs[name] = graph
             self.found.texts[name] = f"{place.text}, after {chosen.after}" if chosen.after else place.text
         self._add(start, decisions, chosen.forced, name)
 
-    def _record(self, start: _Start, work: Work, decisions: Decisions) -> Graph:
+    def _record(self, rerun: Callable[..., tuple[Graph, set[str]]], work: Work, decisions: Decisions) -> Graph:
         began = time.monotonic()
-        with work_limited(work):
-            make = functools.partial(DecisionRecorder, decisions=decisions)
-            graph, files = record_pass(start.invocation, start.attempt, costs=start.costs, make=make)
+        try:
+            with work_limited(work):
+                graph, files = rerun(decisions.watch)
+        finally:
+            decisions.close()
         self._longest = max(self._longest, time.monotonic() - began)
         self.found.files.update(files)
         return graph

@@ -1,4 +1,4 @@
-"""A recorder that notes where the model decides by a tensor's value, and gives other answers where it is told to."""
+"""Notes where a pass decides by a tensor's value, and gives other answers where it is told to."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import torch
 from modeldiagrams.tracer.decisions.tracked_numbers import track_numbers
 from modeldiagrams.tracer.recording.counting import run_and_count
 from modeldiagrams.tracer.recording.endless_loops import EndlessLoop
-from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
     from modeldiagrams.tracer.decisions.places import Place, Places
+    from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
-__all__ = ["DecisionRecorder", "Decisions", "Moment"]
+__all__ = ["Decisions", "Moment"]
 
 _MOST_NOTED = 120
 _MOST_MORE = 480
 """How many decisions a pass with a forced answer may make more than the first pass."""
 _TRUTHS = frozenset({"__bool__", "is_nonzero", "equal", "allclose", "__contains__"})
 _COUNTS = frozenset({"__int__", "__index__"})
+_READS = _TRUTHS | _COUNTS | {"item", "tolist"}
 _MOST_EQUAL = 6
 """After so many equal assumed answers in a ``while``, the other one is given."""
 
@@ -46,7 +47,8 @@ class Decisions:
 
         At the place that is `lasting`, the last of them stays the answer from then on.
         """
-        self.places = places
+        self._places = places
+        self._finder: Any = None
         self.noted: dict[Moment, bool | int] = {}
         """The first decisions: truth values, and counts of loops."""
         self.n_made = 0
@@ -57,7 +59,7 @@ class Decisions:
         self._times: dict[Place, int] = {}
         self._equal: dict[tuple[Place, bool | int], int] = {}
 
-    def decide(self, place: Place, answer: Callable[[], tuple[bool | int, bool]]) -> bool | int:
+    def _decide(self, place: Place, answer: Callable[[], tuple[bool | int, bool]]) -> bool | int:
         """Decide at a place.
 
         Args:
@@ -91,42 +93,43 @@ class Decisions:
         n = self._equal[place, answer] = self._equal.get((place, answer), 0) + 1
         return not answer if n > _MOST_EQUAL and place.loop is ast.While and isinstance(answer, bool) else answer
 
+    def watch(self, recorder: OpRecorder) -> None:
+        """Take part in the pass that a recorder is about to record."""
+        self._finder = recorder.finder
+        recorder.run_call = self._run_call  # type: ignore[assignment]
 
-class DecisionRecorder(OpRecorder):
-    """Records as `OpRecorder`, and gives each decision to `Decisions`."""
+    def close(self) -> None:
+        """End the pass: numbers that are left from it decide nothing."""
+        self._finder = None
 
-    def __init__(self, *given: Any, decisions: Decisions) -> None:
-        super().__init__(*given)
-        self._decisions = decisions
-
-    def run_call(self, context: Any, counter: Any, run: Any, args: Any, *more: Any) -> tuple[Any, int | None]:
+    def _run_call(self, context: Any, counter: Any, run: Any, args: Any, *more: Any) -> tuple[Any, int | None]:
         """Run a call, unless it reads a value and another one is forced; return its result and its FLOPs."""
-        function = self._describe(run)
-        is_read = function.reads_values and context.on_main_thread
-        if not is_read or (found := self.finder.user_frame()) is None:
+        name = getattr(run, "__name__", "")
+        found = self._finder.user_frame() if name in _READS and context.on_main_thread and self._finder else None
+        if found is None:
             return run_and_count(context, counter, run, args, *more)
-        place, flops, n_guesses = self._decisions.places.find(*found), None, len(context.guesses)
+        place, flops, n_guesses = self._places.find(*found), None, len(context.guesses)
 
         def answer() -> tuple[Any, bool]:
             nonlocal flops
             value, flops = run_and_count(context, counter, run, args, *more)
             return value, len(context.guesses) > n_guesses
 
-        is_truth = function.raw in _TRUTHS or (function.raw == "item" and args[0].dtype is torch.bool)
-        is_count = function.raw in _COUNTS or (function.raw == "item" and not args[0].is_floating_point())
+        is_truth = name in _TRUTHS or (name == "item" and args[0].dtype is torch.bool)
+        is_count = name in _COUNTS or (name == "item" and not args[0].is_floating_point())
         if is_truth or (is_count and place.role == "for"):
-            value = self._decisions.decide(place, answer)
+            value = self._decide(place, answer)
             context.guesses[n_guesses:] = [(value, reason) for _, reason in context.guesses[n_guesses:]]
             return value, flops
         value, is_assumed = answer()
-        if function.raw not in {"item", "tolist"}:
+        if name in _COUNTS:
             return value, flops
         return track_numbers(value, lambda frame, own: self._compare(frame, own, is_assumed=is_assumed)), flops
 
     def _compare(self, frame: FrameType, own: bool, *, is_assumed: bool) -> bool:  # noqa: FBT001 (it is no option)
         """Decide by a number that was read before."""
-        found = None if self.is_closed else self.finder.user_frame()
+        found = None if self._finder is None else self._finder.user_frame()
         if found is None or found[0] is not frame:  # torch and the tracer compare, too
             return own
-        place = self._decisions.places.find(*found)
-        return bool(self._decisions.decide(place, lambda: (own, is_assumed))) if place.compares else own
+        place = self._places.find(*found)
+        return bool(self._decide(place, lambda: (own, is_assumed))) if place.compares else own
