@@ -1,7 +1,8 @@
 """Runs a model again with other answers where a tensor's value decided.
 
-Breadth first: each place gets each answer once, then each of its times as long as that finds something new. All limits
-are counts, so that the same model has the same passes on every machine; the clock only ends the search, with a note.
+Breadth first: each place gets each answer once, then, in a loop, from then on, then at each of its times as long as
+that finds something new. All limits are counts, so that the same model has the same passes on every machine; the clock
+only ends the search, with a note.
 """
 
 from __future__ import annotations
@@ -136,14 +137,13 @@ class _Explorer:
         """The next pass; None if there is none, or no time for it."""
         queue, tried = self._queue, self._tried
         left = [each for each in queue if each.keys[0] not in tried]
-        left = left or [
-            each for each in queue if each.keys[1] not in tried and self._misses.get(each.place, 0) < _MOST_MISSES
-        ]
+        queue = [each for each in queue if self._misses.get(each.place, 0) < _MOST_MISSES]
         left = left or [
             replace(each, lasts=True)
             for each in queue
             if each.place.loop and isinstance(each.answer, bool) and each.keys[2] not in tried
         ]
+        left = left or [each for each in queue if each.keys[1] not in tried]
         if not left:
             return None
         if self.n_passes >= _MOST_PASSES or self._seconds_left() < _SPARE * self._longest:
@@ -169,7 +169,8 @@ class _Explorer:
             return
         things, name = find_things(graph), self._name(chosen)
         is_new = not things <= self._seen
-        self._misses[place] = 0 if is_new else self._misses.get(place, 0) + 1
+        if not chosen.lasts:
+            self._misses[place] = 0 if is_new else self._misses.get(place, 0) + 1
         self._seen |= things
         if is_new:
             graph = mark_assumed(
@@ -213,9 +214,11 @@ class _Explorer:
     def _give_up(self, chosen: _Try, error: Failure) -> None:
         """Be done with a place whose other side does not run, and say why."""
         place, frames = chosen.place, error.frames
+        if chosen.lasts:
+            return  # which says nothing about a side
         self._misses[place] = _MOST_MISSES
-        if chosen.lasts or not isinstance(chosen.answer, bool):
-            return  # which says nothing about a side: most models take no other length
+        if not isinstance(chosen.answer, bool):
+            return  # most models take no other length
         raising = [f"{frame.file}:{frame.line}" for frame in frames[-2:]]
         is_check = place.role in {"assert", "check"} or raising[-1:] == [place.source]
         # a helper that checks for its callers
