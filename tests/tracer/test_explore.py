@@ -183,6 +183,7 @@ CONDITIONS = [
     ("while not bool(a.all()) and i < 3:\n    i += 1\n    a = a.sin()", "not bool(a.all())", "yes"),
     ("a = a.sin() if a.sum() > 9 else a.cos()", "a.sum() > 9", "yes"),
     ("a = sum([row.sin() for row in a if row[0] < 1], a)", "row[0] < 1", "yes"),
+    ("match a.sum().item():\n    case 8 | 9:\n        a = a.sin()", "case 8 | 9", "no"),
     ("found = a.all().item()\nif not found:\n    a = a.sin()", "found = a.all().item()", "no"),
     ("for i in range(int(a.sum())):\n    a = a.sin() if i > 8 else a", "range(int(a.sum()))", "×10"),
     (
