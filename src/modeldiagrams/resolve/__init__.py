@@ -20,7 +20,7 @@ from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
-from modeldiagrams.resolve.parts import Writes, find_call, find_part
+from modeldiagrams.resolve.parts import Writes, find_call, find_method, find_part
 from modeldiagrams.resolve.recorded_call import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
@@ -28,12 +28,12 @@ from modeldiagrams.resolve.strategies.project_calls import list_factory_argument
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_values import make_inputs
-from modeldiagrams.tracer import Trace, check_arguments, trace_run
+from modeldiagrams.tracer import Trace, check_arguments, entered_by, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Assumption, Graph
     from modeldiagrams.resolve.strategies.requests import Inputs
@@ -64,14 +64,19 @@ class Target:
     """The passes of the search for inputs, one line each."""
     trace: Trace | None = None
     """The pass, if the search for inputs recorded it."""
+    built: Built | None = None
+    """How the model was made; None for a part of it, and a model that was given."""
+    entry: Callable[..., Any] | None = None
+    """What runs in place of the model's forward."""
 
 
-def resolve(call: Call, device: str | None = None) -> Target:
+def resolve(call: Call, device: str | None = None, built: Built | None = None) -> Target:
     """Find or build the model and make its example inputs.
 
     Args:
         call: What the author wrote.
         device: Where the model is going to run; None for the CPU.
+        built: The model, if it was made before.
 
     Returns:
         The model, in eval mode unless `training` is set, with inputs that are the same in every process.
@@ -80,7 +85,9 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    target = _as_written_or_recorded(call, device)
+    if built is not None:
+        built.model.eval()  # another case may have trained it
+    target = _as_written_or_recorded(call, device, built)
     if call.training:
         target.model.train()
         target = replace(target, trace=None)  # that was in eval mode
@@ -92,24 +99,25 @@ def _take_part(target: Target, path: str, name: str) -> Target:
     part = find_part(target.model, path, name)
     if target.note is not None:
         return replace(target, model=part)
-    args, kwargs = find_call(target.model, part, target.args, target.kwargs, f"{name}, up to {path},")
-    return replace(target, model=part, args=args, kwargs=kwargs, trace=None)
+    with entered_by(target.model, target.entry):
+        args, kwargs = find_call(target.model, part, target.args, target.kwargs, f"{name}, up to {path},")
+    return replace(target, model=part, args=args, kwargs=kwargs, trace=None, built=None, entry=None)
 
 
-def _as_written_or_recorded(call: Call, device: str | None) -> Target:
+def _as_written_or_recorded(call: Call, device: str | None, built: Built | None) -> Target:
     known = recorded_options(call)
     call = msgspec.structs.replace(call, recorded=None)
     if known is None:
-        return _resolved(call, device)
+        return _resolved(call, device, built)
     try:
-        target = _resolved(known.call, device)
+        target = _resolved(known.call, device, built)
         if device is None and not call.measure_time:
             target = replace(target, trace=_checked_pass(target))
         return replace(target, assumptions=(*known.assumptions, *target.assumptions))
     except TargetError as error:
         if is_external(error) or is_out_of_memory(str(error)):
             raise  # another call must not take the place of one that may work again
-        guessed = _resolved(call, device)
+        guessed = _resolved(call, device, built)
         return replace(guessed, assumptions=(known.not_used(str(error)), *guessed.assumptions))
 
 
@@ -123,14 +131,15 @@ def _checked_pass(target: Target) -> Trace:
     return trace
 
 
-def _resolved(call: Call, device: str | None) -> Target:
+def _resolved(call: Call, device: str | None, made: Built | None) -> Target:
     """By what the author wrote, and by the rules."""
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
     with vocabulary_extended(call.vocabulary):
-        built, inputs, tried = _first_that_works(call, device)
-    problem = None if inputs.note else find_call_problem(built.model.forward, inputs.args, inputs.kwargs)
+        built, inputs, tried = _first_that_works(call, device, made)
+    entry = find_method(built.model, call)
+    problem = None if inputs.note else find_call_problem(entry or built.model.forward, inputs.args, inputs.kwargs)
     if problem:
-        raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
+        raise InputsError(f"{call.model}'s {call.method or 'forward'} can't be called with these inputs: {problem}")
     return Target(
         model=built.model,
         args=inputs.args,
@@ -140,6 +149,8 @@ def _resolved(call: Call, device: str | None) -> Target:
         note=inputs.note,
         tried=tuple(tried),
         trace=None if device or call.measure_time else inputs.trace,  # that was on the CPU, and without times
+        built=built,
+        entry=entry,
     )
 
 
@@ -233,12 +244,12 @@ def _has_mode(graph: Graph, mode: Mode) -> bool:
     return graph.status.mode == mode and not graph.status.costs_of_input
 
 
-def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:
+def _first_that_works(call: Call, device: str | None, made: Built | None) -> tuple[Built, Inputs, list[str]]:
     """Model, inputs and log of the first variant that runs; of the default one if none does."""
     first: tuple[Built, Inputs] | None = None
     tried: list[str] = []
     budget: Budget | None = None
-    for built in make_variants(call, device):
+    for built in make_variants(call, device) if made is None else [made]:
         budget = budget or Budget()
         try:
             inputs = _find_inputs(built, call, _share(budget, built, call, len(tried)))
@@ -256,7 +267,8 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
 def _find_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
     """Inputs by the first strategy that has some; the last one always has an answer."""
     request = InputRequest(built, call, budget)
-    with preferring_sizes(built.arguments.values_by_name(built.maker)):
+    preferring = preferring_sizes(built.arguments.values_by_name(built.maker))
+    with preferring, entered_by(built.model, find_method(built.model, call)):
         found = (strategy.find_inputs(request) for strategy in STRATEGIES)
         return next(inputs for inputs in found if inputs is not None)
 
@@ -277,4 +289,5 @@ def record(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_t
         return Trace(module_tree(target.model, (target.note,)), ())
     if target.trace is not None and (mode == "auto" or _has_mode(target.trace.graph, mode)):
         return target.trace
-    return trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
+    with entered_by(target.model, target.entry):
+        return trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
