@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import msgspec
 
 from modeldiagrams.api.export import draw_diagram, draw_picture, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
@@ -20,7 +21,7 @@ from modeldiagrams.render.draw import Flat
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from torch import nn
 
@@ -43,6 +44,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     training: bool | None = None,
     measure_time: bool = False,
     part: str | None = None,
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
@@ -62,6 +64,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
             class of a name in eval mode.
         measure_time: Whether to measure how long each op takes, see `trace`.
         part: The dotted path of a module to draw as the model.
+        cases: Several passes in one diagram, see `trace`. They start from `args`, `kwargs`, `mode` and `training`.
         **view: As in `to_svg`.
 
     Returns:
@@ -77,7 +80,8 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    graph = _trace(model, args, kwargs, {"mode": mode, "measure_time": measure_time, "part": part}, training=training)
+    options: _TraceOptions = {"mode": mode, "measure_time": measure_time, "part": part, "cases": cases}
+    graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
     recordings = read_recordings(graph, list_named_files(recording))
@@ -88,6 +92,7 @@ class _TraceOptions(TypedDict):
     mode: Literal["auto", "fake", "meta", "real"]
     measure_time: bool
     part: str | None
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None
 
 
 def _trace(
@@ -100,9 +105,10 @@ def _trace(
 ) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
+    from modeldiagrams.resolve.own_models import training_set  # noqa: PLC0415
 
     if not isinstance(model, str):
-        with _set_training(model, training=training):
+        with training_set(model, training=training):
             return trace(model, args, kwargs, **options)
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
@@ -112,31 +118,15 @@ def _trace(
         mode=None if options["mode"] == "auto" else options["mode"],
         training=bool(training),
         measure_time=options["measure_time"],
-        part=None if is_given else options["part"],
+        part=None if is_given or options["cases"] else options["part"],
     )
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
         return trace(target.model, args, kwargs, **options)
+    if options["cases"] is not None:  # of which one without arguments has those that were found
+        graph = trace(target.model, target.args, target.kwargs, **options)
+        return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
     return graph_of(target, options["mode"], measure_time=options["measure_time"])
-
-
-@contextmanager
-def _set_training(model: nn.Module, *, training: bool | None) -> Iterator[None]:
-    """Put a model and its modules into a mode for a while; None leaves them as they are."""
-    from torch import nn  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
-
-    if training is None:
-        yield
-        return
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"`training`: expected a module or the name of a class, got {model!r}")
-    before = [(module, module.training) for module in model.modules()]
-    model.train(training)
-    try:
-        yield
-    finally:
-        for module, was_training in before:
-            module.training = was_training
 
 
 class ModelDiagram:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.cases import CaseOptions, Mode, read_cases
+from modeldiagrams.options.cases import LONGEST, CaseOptions, Mode, read_cases
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary, yaml_line
 
@@ -17,8 +17,6 @@ _TIMEOUT = 300.0
 _MEMORY = 4.0
 _MAXIMUM = 10.0**6
 """The maximum timeout (s) and memory (GB) that all operating systems accept."""
-_LONGEST = 80
-"""Characters of the text of a case."""
 _Positive = Annotated[float, Meta(gt=0)]
 _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
 
@@ -152,7 +150,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             others = {"inputs": "inputs_from", "inputs_from": "inputs"}  # of which there is only one
             left_out = {others[option]: None for option in own if option in others}
             line = yaml_line(own)[1:-1]
-            text = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+            text = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
             found[name] = msgspec.structs.replace(self, cases=None, **{**left_out, **own}), text
         return found
 

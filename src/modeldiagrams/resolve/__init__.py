@@ -11,35 +11,44 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.options.options import Call
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
-from modeldiagrams.resolve.parts import Writes, find_call, find_method, find_part
+from modeldiagrams.resolve.parts import find_call, find_method, find_part
 from modeldiagrams.resolve.recorded_call import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
-from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_values import make_inputs
-from modeldiagrams.tracer import Trace, check_arguments, entered_by, trace_run
+from modeldiagrams.tracer import Trace, entered_by, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
-from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
+
+    from torch import nn
 
     from modeldiagrams.ir.graph import Assumption, Graph
+    from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.strategies.requests import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "graph_of", "loaded_sources", "record", "resolve", "seeded", "trace"]
+__all__ = [
+    "InputsError",
+    "Target",
+    "find_inputs",
+    "graph_of",
+    "loaded_sources",
+    "record",
+    "resolve",
+    "seeded",
+    "take_part",
+]
 
 
 class InputsError(TargetError):
@@ -91,10 +100,10 @@ def resolve(call: Call, device: str | None = None, built: Built | None = None) -
     if call.training:
         target.model.train()
         target = replace(target, trace=None)  # that was in eval mode
-    return target if call.part is None else _take_part(target, call.part, call.model)
+    return target if call.part is None else take_part(target, call.part, call.model)
 
 
-def _take_part(target: Target, path: str, name: str) -> Target:
+def take_part(target: Target, path: str, name: str) -> Target:
     """Make a submodule the model."""
     part = find_part(target.model, path, name)
     if target.note is not None:
@@ -136,7 +145,7 @@ def _resolved(call: Call, device: str | None, made: Built | None) -> Target:
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
     with vocabulary_extended(call.vocabulary):
         built, inputs, tried = _first_that_works(call, device, made)
-    entry = find_method(built.model, call)
+    entry = find_method(built.model, call.method, call.model)
     problem = None if inputs.note else find_call_problem(entry or built.model.forward, inputs.args, inputs.kwargs)
     if problem:
         raise InputsError(f"{call.model}'s {call.method or 'forward'} can't be called with these inputs: {problem}")
@@ -164,75 +173,6 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
             raise TargetError(reason, error.frames) from error
 
 
-def trace(  # noqa: PLR0913  (as in the tracer)
-    model: Any,
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    mode: Mode = "auto",
-    costs: bool = True,
-    measure_time: bool = False,
-    part: str | None = None,
-) -> Graph:
-    """Run one forward pass of a model and record it.
-
-    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
-    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
-    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
-
-    Args:
-        model: A module, or any callable that computes with tensors.
-        args: Positional arguments for ``model(...)``. If the model fails without arguments, example inputs are found as
-            in documentation; `Graph.assumptions` lists them.
-        kwargs: Keyword arguments for ``model(...)``.
-        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
-            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
-            parameters on the meta device, meta, and fake if that fails.
-        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
-            C++ extensions.
-        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
-            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
-        part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
-
-    Returns:
-        The graph of the pass.
-
-    Raises:
-        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
-        TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
-        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
-        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
-    """
-    if part is not None:
-        check_arguments(model, args, mode, measure_time=measure_time)
-        given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time)
-    graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
-    if graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
-        return graph
-    return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time)
-
-
-def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_time: bool) -> Graph:
-    """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
-    model = given.model
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
-    whole = given if given.args or given.kwargs else _infer_target(model)
-    # restored after the part has run: it may need what the model has set before it calls it
-    with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
-        with Writes(snapshot.before_write):
-            found = _take_part(whole, part, type(model).__name__)
-        return graph_of(found, mode, costs=costs, measure_time=measure_time)
-
-
-def _infer_target(model: nn.Module) -> Target:
-    kind = type(model)
-    inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
-    note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
-    return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
-
-
 def graph_of(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
     graph = record(target, mode, costs=costs, measure_time=measure_time).graph
@@ -252,7 +192,7 @@ def _first_that_works(call: Call, device: str | None, made: Built | None) -> tup
     for built in make_variants(call, device) if made is None else [made]:
         budget = budget or Budget()
         try:
-            inputs = _find_inputs(built, call, _share(budget, built, call, len(tried)))
+            inputs = find_inputs(built, call, _share(budget, built, call, len(tried)))
         except TargetError as error:
             raise InputsError(str(error), error.frames) from error
         tried += [f"{built.variant}: {line}" if built.variant else line for line in inputs.tried]
@@ -264,11 +204,11 @@ def _first_that_works(call: Call, device: str | None, made: Built | None) -> tup
     return *first, tried
 
 
-def _find_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
+def find_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
     """Inputs by the first strategy that has some; the last one always has an answer."""
     request = InputRequest(built, call, budget)
     preferring = preferring_sizes(built.arguments.values_by_name(built.maker))
-    with preferring, entered_by(built.model, find_method(built.model, call)):
+    with preferring, entered_by(built.model, find_method(built.model, call.method, call.model)):
         found = (strategy.find_inputs(request) for strategy in STRATEGIES)
         return next(inputs for inputs in found if inputs is not None)
 

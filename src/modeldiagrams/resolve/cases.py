@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.cases import unite_cases
-from modeldiagrams.ir.graph import Failure, Graph, ModelInfo, Status
+from modeldiagrams.ir.graph import Failure, Graph, Status
 from modeldiagrams.options.cases import GENERATE
 from modeldiagrams.resolve import Target, record, resolve, seeded
 from modeldiagrams.resolve.generation import find_generation_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.strategies.requests import Built
     from modeldiagrams.tracer import Mode, Trace
 
-__all__ = ["TracedCases", "trace_cases"]
+__all__ = ["TracedCases", "in_one_mode", "trace_cases"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,24 +56,21 @@ def trace_cases(call: Call, device: str | None, prepare: Callable[[Target], Targ
         TargetError: if none can be called.
     """
     cases: list[_Case] = []
-    traces: dict[str, Trace] = {}
+    runs: dict[str, tuple[Mode, Callable[[Mode], Trace]]] = {}
     for case in _list_generation(call, device) if call.cases == GENERATE else _list_written(call, device):
         found = case.found
-        if isinstance(found, Target):  # before the next case puts the model into another mode
+        if isinstance(found, Target):
             found = prepare(found)
-            traces[case.name] = _record(found, case.call, case.call.mode or "auto")
+            runs[case.name] = case.call.mode or "auto", partial(_record, found, case.call)
         cases.append(case._replace(found=found))
-    if not traces:
+    if not runs:
         raise next(case.found for case in cases if isinstance(case.found, TargetError))
-    statuses = [trace.graph.status for trace in traces.values()]
-    if {status.mode for status in statuses if status.state == "complete"} > {"real"}:
-        for case in cases:
-            _record_values(case, traces)
-    model = next(iter(traces.values())).graph.model
+    traces = in_one_mode(runs, lambda trace: trace.graph.status)
+    like = next(iter(traces.values())).graph
     graphs = {
         case.name: _with_assumptions(traces[case.name].graph, case.found)
         if isinstance(case.found, Target)
-        else _fail(model, case.found, next(iter(traces.values())).graph)
+        else _fail(case.found, like)
         for case in cases
     }
     return TracedCases(
@@ -78,6 +78,25 @@ def trace_cases(call: Call, device: str | None, prepare: Callable[[Target], Targ
         tuple(dict.fromkeys(file for trace in traces.values() for file in trace.sources)),
         tuple(case.found for case in cases if isinstance(case.found, Target)),
     )
+
+
+def in_one_mode(runs: Mapping[str, tuple[Mode, Callable[[Mode], T]]], status_of: Callable[[T], Status]) -> dict[str, T]:
+    """Run cases; if some of them need real values, give them to the others, too, where these run with them.
+
+    A model may look at values only if there are some, so its ways would differ for that reason.
+
+    Args:
+        runs: Name of a case → its mode, and what traces it in a mode.
+        status_of: The status of what a run returns.
+    """
+    found = {name: run(mode) for name, (mode, run) in runs.items()}
+    statuses = {name: status_of(traced) for name, traced in found.items()}
+    if {status.mode for status in statuses.values() if status.state == "complete"} > {"real"}:
+        for name, (mode, run) in runs.items():
+            if mode == "auto" and statuses[name].mode != "real":
+                traced = run("real")
+                found[name] = traced if status_of(traced).state == "complete" else found[name]
+    return found
 
 
 def _list_written(call: Call, device: str | None) -> Iterator[_Case]:
@@ -110,25 +129,17 @@ def _record(target: Target, call: Call, mode: Mode) -> Trace:
         return record(target, mode, measure_time=bool(call.measure_time))
 
 
-def _record_values(case: _Case, traces: dict[str, Trace]) -> None:
-    """Record a case with real values, because another one has them: a model may look at values only if there are."""
-    if not isinstance(case.found, Target) or case.call.mode not in {None, "auto"}:
-        return
-    if traces[case.name].graph.status.mode != "real":
-        trace = _record(case.found, case.call, "real")
-        if trace.graph.status.state == "complete":
-            traces[case.name] = trace
-
-
 def _with_assumptions(graph: Graph, target: Target) -> Graph:
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 
-def _fail(model: ModelInfo, error: TargetError, like: Graph) -> Graph:
-    """The graph of a case that can't be called."""
+def _fail(error: TargetError, like: Graph) -> Graph:
+    """The graph of a case that can't be called, of the model of another case."""
     failure = Failure(type=type(error).__name__, message=str(error))
     return Graph(
-        model=msgspec.structs.replace(model, inputs={}, outputs={}, flops=None, activation_bytes=None, signature=None),
+        model=msgspec.structs.replace(
+            like.model, inputs={}, outputs={}, flops=None, activation_bytes=None, signature=None
+        ),
         nodes=(),
         adjacency={},
         hierarchy={},

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
-    from modeldiagrams.options.options import Call
-
 __all__ = ["Writes", "find_call", "find_method", "find_part"]
 
 _SHOWN = 6
@@ -64,13 +62,17 @@ def find_part(model: nn.Module, path: str, name: str) -> nn.Module:
     return parts[path]
 
 
-def find_method(model: nn.Module, call: Call) -> Callable[..., Any] | None:
+def find_method(model: nn.Module, name: str | None, of: str) -> Callable[..., Any] | None:
     """Find the method that the author names; None for ``forward``.
+
+    Args:
+        model: The model.
+        name: The method's name; None for ``forward``.
+        of: The author's name for the model, for messages.
 
     Raises:
         TargetError: if there is none.
     """
-    name = call.method
     if name is None or name == "forward":
         return None
     found = getattr(model, name, None)
@@ -80,7 +82,7 @@ def find_method(model: nn.Module, call: Call) -> Callable[..., Any] | None:
     known = [key for key in dict.fromkeys(own) if not key.startswith("_") and callable(getattr(model, key, None))]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known[:_SHOWN])}"
-    raise TargetError(f"option `method`: {call.model} has no method {name!r}; {hint}")
+    raise TargetError(f"option `method`: {of} has no method {name!r}; {hint}")
 
 
 def find_call(
