@@ -24,11 +24,10 @@ def linear() -> nn.Linear:
 
 
 class EarlyExit(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, depth: int = 4) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(linear() for _ in range(4))
-        self.exits = nn.ModuleList(nn.Linear(WIDTH, 3) for _ in range(4))
-        self.threshold = 0.0
+        self.layers = nn.ModuleList(linear() for _ in range(depth))
+        self.exits = nn.ModuleList(nn.Linear(WIDTH, 3) for _ in range(depth))
 
     def forward(self, x: Tensor, sure_at: Tensor) -> Tensor:
         for i, (layer, leave) in enumerate(zip(self.layers, self.exits, strict=True)):
@@ -52,9 +51,9 @@ class Gate(nn.Module):
 
 
 class Experts(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, n: int = 3) -> None:
         super().__init__()
-        self.experts = nn.ModuleList(nn.Sequential(linear(), nn.ReLU()) for _ in range(3))
+        self.experts = nn.ModuleList(nn.Sequential(linear(), nn.ReLU()) for _ in range(n))
 
     def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
         out = torch.zeros_like(x)

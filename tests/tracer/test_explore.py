@@ -12,7 +12,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.tracer import trace, trace_run
 from modeldiagrams.tracer.decisions.explore import explore, find_things
-from tracer.deciding_models import DECIDING, WIDTH, Checks, EarlyExit, Elif, Gate, ShiftedNumbers, linear, rows
+from tracer.deciding_models import DECIDING, WIDTH, Checks, EarlyExit, Elif, Experts, Gate, ShiftedNumbers, linear, rows
 from tracer.traced_graph import Lambda
 
 WITHOUT_LOOPS = (Gate, Elif, ShiftedNumbers, Checks, EarlyExit)
@@ -167,15 +167,14 @@ def test_time_and_number_of_passes_end_the_search_with_a_note():
     assert not found.graphs
     assert found.notes == ["Other sides were explored in 0 further passes, as no time was left for more"]
 
-    def forward(self, given):
-        for i in range(30):
-            if given.sum() > i:
-                given = getattr(self, f"m{i}")(given)
-        return given
-
-    model = Lambda(forward, **{f"m{i}": linear() for i in range(30)})
-    _, found = explored(model, (rows(1000),), "real")
+    _, found = explored(EarlyExit(40), (rows(), torch.tensor(0)))
     assert found.notes == ["Other sides were explored in 24 further passes, which is the most"]
+
+
+def test_all_experts_are_found_at_once():
+    first, found = explored(Experts(50), (rows(), torch.tensor([0, 0])))
+    called = [{node.path for node in graph.nodes if node.kind == "module"} for graph in (first, *found.graphs.values())]
+    assert [len(paths) for paths in called] == [3, 0, 150]  # each with what is in it
 
 
 CONDITIONS = [
@@ -184,6 +183,7 @@ CONDITIONS = [
     ("while not bool(a.all()) and i < 3:\n    i += 1\n    a = a.sin()", "not bool(a.all())", "yes"),
     ("a = a.sin() if a.sum() > 9 else a.cos()", "a.sum() > 9", "yes"),
     ("a = sum([row.sin() for row in a if row[0] < 1], a)", "row[0] < 1", "yes"),
+    ("match a.sum().item():\n    case 8 | 9:\n        a = a.sin()", "case 8 | 9", "no"),
     ("found = a.all().item()\nif not found:\n    a = a.sin()", "found = a.all().item()", "no"),
     ("for i in range(int(a.sum())):\n    a = a.sin() if i > 8 else a", "range(int(a.sum()))", "×10"),
     (

@@ -45,42 +45,38 @@ def diagram(  # noqa: PLR0913  (the most common options)
     measure_time: bool = False,
     part: str | None = None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
+    explore: bool = False,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
-    If the model raises, you get a warning, and a diagram of what was traced until then.
-
     Args:
-        model: The model, or the name of a class, ``"mypkg.Net"``: it is called as recorded, see `modeldiagrams record`,
-            or by the rules of documentation.
-        args: Positional arguments of one call. If the model fails without arguments, example inputs are found as in
-            documentation; the outline below the picture lists them.
+        model: The model, or the name of a class, ``"mypkg.Net"``, which is called as recorded, or by rules.
+        args: Positional arguments of one call. If the model fails without any, they are found as in documentation.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
         recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
         mode: How values are computed, see `trace`.
-        training: Whether the model runs in training mode. By default, a module runs in the mode that it is in, and the
-            class of a name in eval mode.
+        training: Whether the model runs in training mode. By default, a module stays as it is; a class is in eval mode.
         measure_time: Whether to measure how long each op takes, see `trace`.
         part: The dotted path of a module to draw as the model.
         cases: Several passes in one diagram, see `trace`. They start from `args`, `kwargs`, `mode` and `training`.
+        explore: Whether to add the other sides where a tensor's value decided, see `trace`.
         **view: As in `to_svg`.
 
     Returns:
-        The diagram.
+        The diagram. If the model raises, you get a warning, and a diagram of what was traced until then.
 
     Raises:
         OptionError: for an invalid option.
         RecordingError: if a file is not a recording of this model.
-        TypeError: if `model` can't be called or is a module class, if `args` is not a tuple, or if `training` is set
-            for what is neither a module nor a name.
+        TypeError: as `trace`, and if `training` is set for what is neither a module nor a name.
         ValueError: for an unknown mode, see `trace`.
         ModelDiagramsError: if PyTorch is not installed.
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    options: _TraceOptions = {"mode": mode, "measure_time": measure_time, "part": part, "cases": cases}
+    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore)
     graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
@@ -93,6 +89,7 @@ class _TraceOptions(TypedDict):
     measure_time: bool
     part: str | None
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None
+    explore: bool
 
 
 def _trace(
@@ -126,7 +123,7 @@ def _trace(
     if options["cases"] is not None:  # of which one without arguments has those that were found
         graph = trace(target.model, target.args, target.kwargs, **options)
         return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
-    return graph_of(target, options["mode"], measure_time=options["measure_time"])
+    return graph_of(target, options["mode"], measure_time=options["measure_time"], explore=options["explore"])
 
 
 class ModelDiagram:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
+from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
@@ -173,9 +175,12 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
             raise TargetError(reason, error.frames) from error
 
 
-def graph_of(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False) -> Graph:
+def graph_of(
+    target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False, explore: bool = False
+) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
-    graph = record(target, mode, costs=costs, measure_time=measure_time).graph
+    found = record(target, mode, costs=costs, measure_time=measure_time)
+    graph = (with_other_sides({AS_TRACED: found}) if explore else found).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 
@@ -229,5 +234,7 @@ def record(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_t
         return Trace(module_tree(target.model, (target.note,)), ())
     if target.trace is not None and (mode == "auto" or _has_mode(target.trace.graph, mode)):
         return target.trace
-    with entered_by(target.model, target.entry):
-        return trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
+    entering = partial(entered_by, target.model, target.entry)
+    with entering():
+        trace = trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
+    return trace if target.entry is None else rerun_within(trace, entering)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -13,18 +13,19 @@ from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.ir.graph import Failure, Graph, Status
 from modeldiagrams.options.cases import GENERATE
 from modeldiagrams.resolve import Target, record, resolve, seeded
+from modeldiagrams.resolve.exploring import rerun_within, with_other_sides
 from modeldiagrams.resolve.generation import find_generation_calls
+from modeldiagrams.tracer import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.strategies.requests import Built
-    from modeldiagrams.tracer import Mode, Trace
+    from modeldiagrams.tracer import Mode
 
-__all__ = ["TracedCases", "in_one_mode", "trace_cases"]
-
-T = TypeVar("T")
+__all__ = ["TracedCases", "in_one_mode", "trace_cases", "unite_traces"]
 
 
 @dataclass(frozen=True)
@@ -44,58 +45,69 @@ class _Case(NamedTuple):
     found: Target | TargetError
 
 
-def trace_cases(call: Call, device: str | None, prepare: Callable[[Target], Target]) -> TracedCases:
+def trace_cases(
+    call: Call, device: str | None, prepare: Callable[[Target], Target], seconds_left: Callable[[], float] | None = None
+) -> TracedCases:
     """Trace every case of a call, all in one mode if they can be.
 
     Args:
         call: What the author wrote.
         device: As in `resolve`.
         prepare: Moves a target to where it runs.
+        seconds_left: As in `with_other_sides`.
 
     Raises:
         TargetError: if none can be called.
     """
-    cases: list[_Case] = []
+    targets: dict[str, Target] = {}
+    errors: dict[str, TargetError] = {}
     runs: dict[str, tuple[Mode, Callable[[Mode], Trace]]] = {}
+    texts: dict[str, str] = {}
     for case in _list_generation(call, device) if call.cases == GENERATE else _list_written(call, device):
-        found = case.found
-        if isinstance(found, Target):
-            found = prepare(found)
-            runs[case.name] = case.call.mode or "auto", partial(_record, found, case.call)
-        cases.append(case._replace(found=found))
+        texts[case.name] = case.text
+        if isinstance(case.found, TargetError):
+            errors[case.name] = case.found
+        else:
+            target = targets[case.name] = prepare(case.found)
+            runs[case.name] = case.call.mode or "auto", partial(_record, target, case.call)
     if not runs:
-        raise next(case.found for case in cases if isinstance(case.found, TargetError))
-    traces = in_one_mode(runs, lambda trace: trace.graph.status)
+        raise next(iter(errors.values()))
+    traces = in_one_mode(runs)
     like = next(iter(traces.values())).graph
-    graphs = {
-        case.name: _with_assumptions(traces[case.name].graph, case.found)
-        if isinstance(case.found, Target)
-        else _fail(case.found, like)
-        for case in cases
-    }
-    return TracedCases(
-        unite_cases(graphs, {case.name: case.text for case in cases}),
-        tuple(dict.fromkeys(file for trace in traces.values() for file in trace.sources)),
-        tuple(case.found for case in cases if isinstance(case.found, Target)),
-    )
+    every = {name: traces.get(name) or Trace(_fail(errors[name], like), ()) for name in texts}
+    united = unite_traces(every, texts, explore=bool(call.explore), seconds_left=seconds_left)
+    return TracedCases(united.graph, united.sources, tuple(targets.values()))
 
 
-def in_one_mode(runs: Mapping[str, tuple[Mode, Callable[[Mode], T]]], status_of: Callable[[T], Status]) -> dict[str, T]:
+def unite_traces(
+    traces: Mapping[str, Trace],
+    texts: Mapping[str, str],
+    *,
+    explore: bool,
+    seconds_left: Callable[[], float] | None = None,
+) -> Trace:
+    """Unite the passes of cases, with those of other sides if they are asked for."""
+    if explore:
+        return with_other_sides(traces, texts, seconds_left)
+    files = {file for trace in traces.values() for file in trace.sources}
+    return Trace(unite_cases({name: trace.graph for name, trace in traces.items()}, texts), tuple(sorted(files)))
+
+
+def in_one_mode(runs: Mapping[str, tuple[Mode, Callable[[Mode], Trace]]]) -> dict[str, Trace]:
     """Run cases; if some of them need real values, give them to the others, too, where these run with them.
 
     A model may look at values only if there are some, so its ways would differ for that reason.
 
     Args:
         runs: Name of a case → its mode, and what traces it in a mode.
-        status_of: The status of what a run returns.
     """
     found = {name: run(mode) for name, (mode, run) in runs.items()}
-    statuses = {name: status_of(traced) for name, traced in found.items()}
+    statuses = {name: trace.graph.status for name, trace in found.items()}
     if {status.mode for status in statuses.values() if status.state == "complete"} > {"real"}:
         for name, (mode, run) in runs.items():
             if mode == "auto" and statuses[name].mode != "real":
-                traced = run("real")
-                found[name] = traced if status_of(traced).state == "complete" else found[name]
+                trace = run("real")
+                found[name] = trace if trace.graph.status.state == "complete" else found[name]
     return found
 
 
@@ -124,13 +136,15 @@ def _list_generation(call: Call, device: str | None) -> Iterator[_Case]:
 
 
 def _record(target: Target, call: Call, mode: Mode) -> Trace:
-    target.model.train(bool(call.training))
-    with seeded():
-        return record(target, mode, measure_time=bool(call.measure_time))
+    def set_mode() -> AbstractContextManager[None]:
+        target.model.train(bool(call.training))  # another case may have run in the other mode
+        return seeded()
 
-
-def _with_assumptions(graph: Graph, target: Target) -> Graph:
-    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+    with set_mode():
+        trace = record(target, mode, measure_time=bool(call.measure_time))
+    assumptions = (*target.assumptions, *trace.graph.assumptions)
+    graph = msgspec.structs.replace(trace.graph, assumptions=assumptions)
+    return rerun_within(replace(trace, graph=graph), set_mode)
 
 
 def _fail(error: TargetError, like: Graph) -> Graph:

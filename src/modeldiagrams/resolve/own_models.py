@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.options.cases import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.options import Call
-from modeldiagrams.resolve import Target, find_inputs, graph_of, take_part
-from modeldiagrams.resolve.cases import in_one_mode
+from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
+from modeldiagrams.resolve.cases import in_one_mode, unite_traces
+from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.tracer import Mode
+    from modeldiagrams.tracer import Mode, Trace
 
 __all__ = ["trace", "training_set"]
 
@@ -42,56 +44,61 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     measure_time: bool = False,
     part: str | None = None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
+    explore: bool = False,
 ) -> Graph:
     """Run one forward pass of a model and record it, or several.
 
-    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
-    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
-    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
+    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`. Weights,
+    buffers, gradients, inputs, attributes and the random state are restored, see `modeldiagrams.tracer.restore`.
 
     Args:
         model: A module, or any callable that computes with tensors.
-        args: Positional arguments for ``model(...)``. If the model fails without arguments, example inputs are found as
-            in documentation; `Graph.assumptions` lists them.
+        args: Positional arguments for ``model(...)``. If it fails without any, they are found as in documentation.
         kwargs: Keyword arguments for ``model(...)``.
-        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
-            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
-            parameters on the meta device, meta, and fake if that fails.
-        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
-            C++ extensions.
-        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
-            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
+        mode: How values are computed. ``fake``: only shapes. ``meta``: on the meta device, for parameters there.
+            ``real``: with arithmetic. ``auto``: fake, and real if that fails; for parameters on the meta device, meta, then fake.
+        costs: Whether to count floating point operations. A trace without misses the operators of C++ extensions.
+        measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
-        cases: Name → what is different in this pass: `args`, `kwargs`, `mode`, ``training`` (whether the model is in
-            training mode), and ``method`` (the name of what is called in place of ``forward``). ``generate``: the
-            passes of a model of transformers that generates. The graph has all of them; `Graph.case` takes one out.
+        cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
+            value), and ``method`` (what is called in place of ``forward``). A method takes none of the shared arguments.
+            ``generate``: the passes of a model of transformers that generates.
+        explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
 
     Returns:
         The graph of the pass, or of all cases.
 
     Raises:
         OptionError: for cases that are not as described.
-        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
+        ModelDiagramsError: if the tracer fails.
         TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
     if cases is not None:
-        if part is not None:
-            raise OptionError("part", "a diagram of several cases shows the whole model; leave one of them out")
         shared = {"args": args, "kwargs": kwargs, "mode": mode, "costs": costs, "measure_time": measure_time}
-        return _trace_cases(model, shared, cases)
+        return _trace_cases(model, shared, cases, part=part, explore=explore).graph
     if part is not None:
         check_arguments(model, args, mode, measure_time=measure_time)
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time)
-    graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
-    if graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
-        return graph
-    return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time)
+        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
+    found = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
+    return (with_other_sides({AS_TRACED: found}) if explore else found).graph
 
 
-def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_time: bool) -> Graph:
+def _trace_once(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, **options: bool
+) -> Trace:
+    found = trace_run(model, args, kwargs, mode, **options)
+    if found.graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
+        return found
+    target = _infer_target(model)
+    found = record(target, mode, **options)
+    assumptions = (*target.assumptions, *found.graph.assumptions)
+    return replace(found, graph=msgspec.structs.replace(found.graph, assumptions=assumptions))
+
+
+def _trace_part(given: Target, part: str, mode: Mode, **options: bool) -> Graph:
     """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
     model = given.model
     if not isinstance(model, nn.Module):
@@ -101,7 +108,7 @@ def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_ti
     with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
         with Writes(snapshot.before_write):
             found = take_part(whole, part, type(model).__name__)
-        return graph_of(found, mode, costs=costs, measure_time=measure_time)
+        return graph_of(found, mode, **options)
 
 
 def _infer_target(model: nn.Module) -> Target:
@@ -112,12 +119,19 @@ def _infer_target(model: nn.Module) -> Target:
 
 
 def _trace_cases(
-    model: Any, shared: Mapping[str, Any], cases: Mapping[str, Mapping[str, Any]] | Literal["generate"]
-) -> Graph:
+    model: Any,
+    shared: Mapping[str, Any],
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"],
+    *,
+    part: str | None,
+    explore: bool,
+) -> Trace:
     """Trace every case of the caller's own model."""
+    if part is not None:
+        raise OptionError("part", "a graph of several cases shows the whole model; leave one of the two out.")
     name = type(model).__name__
     texts: dict[str, str] = {}
-    runs: dict[str, tuple[Mode, Callable[[Mode], Graph]]] = {}
+    runs: dict[str, tuple[Mode, Callable[[Mode], Trace]]] = {}
     if isinstance(cases, str) and cases == GENERATE:
         for case, found in find_generation_calls(model, shared["args"], dict(shared["kwargs"] or {}), name).items():
             texts[case] = found.text
@@ -130,13 +144,19 @@ def _trace_cases(
             call = {**shared, **inputs, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)
-    return unite_cases(in_one_mode(runs, lambda graph: graph.status), texts)
+    return unite_traces(in_one_mode(runs), texts, explore=explore)
 
 
-def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Graph:
-    options = {name: value for name, value in call.items() if name not in {"training", "method"}}
-    with training_set(model, training=call.get("training")), entered_by(model, entry):
-        return trace(model, **{**options, "mode": mode})
+def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Trace:
+    @contextmanager
+    def prepared() -> Iterator[None]:
+        with training_set(model, training=call.get("training")), entered_by(model, entry):
+            yield
+
+    with prepared():
+        options = {"costs": call["costs"], "measure_time": call["measure_time"]}
+        trace = _trace_once(model, call["args"], call["kwargs"], mode, **options)
+    return rerun_within(trace, prepared)
 
 
 def _describe(own: Mapping[str, Any]) -> str:

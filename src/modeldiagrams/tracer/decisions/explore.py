@@ -1,16 +1,18 @@
 """Runs a model again with other answers where a tensor's value decided.
 
-Breadth first: each place gets each answer once, then each of its times as long as that finds something new. All limits
-are counts, so that the same model has the same passes on every machine; the clock only ends the search, with a note.
+Breadth first: each place gets each answer once, then, in a loop, from then on, then at each of its times as long as
+that finds something new. All limits are counts, so that the same model has the same passes on every machine; the clock
+only ends the search, with a note.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import OWN_FAILURE, Failure
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.tracer.forward_pass import Rerun, Trace
+    from modeldiagrams.tracer.forward_pass import Trace
 
-__all__ = ["Explored", "explore", "find_things"]
+__all__ = ["OUT_OF_TIME", "Explored", "explore", "find_things"]
 
+OUT_OF_TIME = "as no time was left for more"
+"""The end of a note on what depends on the clock."""
 _MOST_PASSES = 24
 _MOST_MISSES = 4
 """After so many passes that find nothing new, a place is done."""
@@ -55,9 +59,9 @@ class Explored:
 
 
 class _Start(NamedTuple):
-    """How to run a first pass again, what work a pass from it may do, and how often the first one decides."""
+    """A first pass, what work a pass from it may do, and how often it decides itself."""
 
-    rerun: Rerun
+    first: Trace
     work: Work
     n_decisions: int
 
@@ -124,27 +128,26 @@ class _Explorer:
             return
         self._seen |= find_things(first.graph)
         work, decisions = Work(_UNLIMITED, _UNLIMITED), Decisions(self._places, {})
-        self._record(first.rerun, work, decisions)
+        self._record(first, work, decisions)
         calls, operations = _UNLIMITED - work.calls, _UNLIMITED - work.operations
         most = Work(_FACTOR * calls + _FREE_CALLS, _FACTOR * operations + _FREE_OPERATIONS)
-        self._add(_Start(first.rerun, most, decisions.n_made), decisions, {}, "")
+        self._add(_Start(first, most, decisions.n_made), decisions, {}, "")
 
     def choose(self) -> _Try | None:
         """The next pass; None if there is none, or no time for it."""
         queue, tried = self._queue, self._tried
         left = [each for each in queue if each.keys[0] not in tried]
-        left = left or [
-            each for each in queue if each.keys[1] not in tried and self._misses.get(each.place, 0) < _MOST_MISSES
-        ]
+        queue = [each for each in queue if self._misses.get(each.place, 0) < _MOST_MISSES]
         left = left or [
             replace(each, lasts=True)
             for each in queue
             if each.place.loop and isinstance(each.answer, bool) and each.keys[2] not in tried
         ]
+        left = left or [each for each in queue if each.keys[1] not in tried]
         if not left:
             return None
         if self.n_passes >= _MOST_PASSES or self._seconds_left() < _SPARE * self._longest:
-            why = "which is the most" if self.n_passes >= _MOST_PASSES else "as no time was left for more"
+            why = "which is the most" if self.n_passes >= _MOST_PASSES else OUT_OF_TIME
             self.found.notes.append(f"Other sides were explored in {self.n_passes} further passes, {why}")
             return None
         return min(left, key=lambda each: each.place.role in {"assert", "check"})
@@ -157,7 +160,7 @@ class _Explorer:
         lasting = place if chosen.lasts else None
         decisions, again = (Decisions(self._places, chosen.forced, start.n_decisions, lasting) for _ in range(2))
         try:
-            graph = self._record(start.rerun, replace(start.work), decisions)
+            graph = self._record(start.first, replace(start.work), decisions)
         except ModelDiagramsError as fault:  # in a pass that no model makes
             self._give_up(chosen, Failure(type=OWN_FAILURE, message=str(fault)))
             return
@@ -166,25 +169,29 @@ class _Explorer:
             return
         things, name = find_things(graph), self._name(chosen)
         is_new = not things <= self._seen
-        self._misses[place] = 0 if is_new else self._misses.get(place, 0) + 1
+        if not chosen.lasts:
+            self._misses[place] = 0 if is_new else self._misses.get(place, 0) + 1
         self._seen |= things
         if is_new:
-            fewer = functools.partial(start.rerun, assumes_fewer=True)
-            graph = mark_assumed(graph, lambda: (self._record(fewer, replace(start.work), again), None))
+            graph = mark_assumed(
+                graph, lambda: (self._record(start.first, replace(start.work), again, fewer=True), None)
+            )
             self.found.graphs[name] = graph
             self.found.texts[name] = f"{place.text}, after {chosen.after}" if chosen.after else place.text
         self._add(start, decisions, chosen.forced, name)
 
-    def _record(self, rerun: Callable[..., tuple[Graph, set[str]]], work: Work, decisions: Decisions) -> Graph:
+    def _record(self, first: Trace, work: Work, decisions: Decisions, *, fewer: bool = False) -> Graph:
         began = time.monotonic()
         try:
             with work_limited(work):
-                graph, files = rerun(decisions.watch)
+                graph, files = first.rerun(decisions.watch, assumes_fewer=fewer)  # type: ignore[misc]
         finally:
             decisions.close()
         self._longest = max(self._longest, time.monotonic() - began)
         self.found.files.update(files)
-        return graph
+        # how often it asked for values says nothing about the model
+        status = msgspec.structs.replace(graph.status, notes=())
+        return msgspec.structs.replace(graph, status=status, assumptions=first.graph.assumptions)
 
     def _add(self, start: _Start, decisions: Decisions, forced: Mapping[Moment, bool | int], after: str) -> None:
         """Queue the other answers of a pass that ran."""
@@ -207,9 +214,11 @@ class _Explorer:
     def _give_up(self, chosen: _Try, error: Failure) -> None:
         """Be done with a place whose other side does not run, and say why."""
         place, frames = chosen.place, error.frames
+        if chosen.lasts:
+            return  # which says nothing about a side
         self._misses[place] = _MOST_MISSES
-        if chosen.lasts or not isinstance(chosen.answer, bool):
-            return  # which says nothing about a side: most models take no other length
+        if not isinstance(chosen.answer, bool):
+            return  # most models take no other length
         raising = [f"{frame.file}:{frame.line}" for frame in frames[-2:]]
         is_check = place.role in {"assert", "check"} or raising[-1:] == [place.source]
         # a helper that checks for its callers

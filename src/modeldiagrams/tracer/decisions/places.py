@@ -101,10 +101,11 @@ def _describe(chain: Sequence[ast.AST], text: str, source: str) -> Place:
     inner = [*itertools.takewhile(lambda node: not isinstance(node, _FUNCTIONS), reversed(chain))]
     function = chain[-len(inner) - 1 if len(inner) < len(chain) else 0]
     role, within = _decided(inner, function)
+    shown = " ".join((ast.get_source_segment(text, within[-1]) or "").split())
     return Place(
         source=source,
         role=role,
-        text=" ".join((ast.get_source_segment(text, within[-1]) or "").split()),
+        text=f"case {shown}" if isinstance(within[-1], ast.pattern) else shown,
         negated=role != "value" and sum(isinstance(getattr(node, "op", None), ast.Not) for node in within) % 2 == 1,
         loop=next((type(node) for node in inner if isinstance(node, _LOOPS)), None),
         compares=not isinstance(inner[0], ast.Call | ast.Subscript),
@@ -124,6 +125,8 @@ def _decided(inner: Sequence[ast.AST], function: ast.AST) -> tuple[Role, Sequenc
         if any(child is loop.iter for loop in loops):
             return "for", inner[:i]
         if any(child in getattr(loop, "ifs", ()) for loop in loops):
+            return "if", inner[:i]
+        if isinstance(child, ast.pattern) and not isinstance(node, ast.pattern):
             return "if", inner[:i]
         if isinstance(node, ast.stmt):
             return "for" if _is_count(node, function) else "value", inner[: i + 1]
