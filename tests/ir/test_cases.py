@@ -66,6 +66,21 @@ class Helpers(nn.Module):
         return {"first": halves[0] * 2}
 
 
+def update(x: Tensor, *, is_first: bool) -> Tensor:
+    if is_first:
+        x = x + torch.zeros(4)
+    return x.exp().sin()
+
+
+class Cached(nn.Module):
+    """A helper that is a group in one case; in the other it has too few ops for one."""
+
+    def forward(self, x: Tensor, *, is_first: bool) -> Tensor:
+        x = x.relu()
+        x = update(x, is_first=is_first)
+        return update(x * 2, is_first=True).tanh()
+
+
 class Shifted(nn.Module):
     """A branch that shifts the numbers of the ops behind it: equal ids mean different lines."""
 
@@ -93,11 +108,13 @@ def passes(kind: str) -> dict[str, Graph]:
         }
     if kind == "shifted":
         return {name: trace(Shifted(), (X,), {"more": more}) for name, more in (("less", False), ("more", True))}
+    if kind == "cached":
+        return {name: trace(Cached(), (X,), {"is_first": is_first}) for name, is_first in (("b", False), ("a", True))}
     assert kind == "constructors"
     return {"wide": trace(EarlyExit(4), (X,)), "narrow": trace(EarlyExit(3), (torch.ones(1, 3), 3))}
 
 
-KINDS = ("early exit", "helpers", "shifted", "constructors")
+KINDS = ("early exit", "cached", "helpers", "shifted", "constructors")
 
 
 def program(chosen: frozenset[int], seed: int) -> Graph:
@@ -185,6 +202,17 @@ def test_nodes_name_their_cases_and_steps_keep_their_order() -> None:
     assert order.index("blocks.3") < order.index("/dropout") < order.index("head")
     assert next(edge.cases for edge in united.adjacency["/dropout"]) == (3,)
     assert sum(name.startswith("parameter:scale") for name in cases) == 1
+
+
+def test_a_helper_that_only_one_case_shows_is_a_group_with_the_steps_of_both() -> None:
+    united = unite_cases(passes("cached"))
+    call, second = united.functions.values()
+    assert (call.cases, second.cases) == ((), ())
+    inside = {
+        node.name.rpartition(".")[2]: node.cases for node in united.nodes if getattr(node, "scope", None) == call.id
+    }
+    assert inside == {"zeros": (1,), "add": (1,), "exp": (), "sin": ()}
+    assert [len(united.case(name).functions) for name in ("b", "a")] == [1, 2]
 
 
 def test_equal_ids_of_different_lines_are_two_nodes() -> None:

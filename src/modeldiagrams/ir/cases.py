@@ -149,7 +149,12 @@ class _Union:
         """A node or function call with the values of its first case; note those of the others."""
         items = {i: rename(item, self._ids[i], self._tensors[i]) for i, item in sorted(step.found.items())}
         first = next(iter(items.values()))
-        changes: dict[str, Any] = {"cases": () if len(items) == len(self.ran) else tuple(items)}
+        changes: dict[str, Any] = {"cases": self._numbers(sorted(step.places))}
+        around = step.around if step.around and step.around.key else None
+        if isinstance(first, FunctionCall):
+            changes["parent"] = around and around.id
+        elif around and around.key[0] == "function":
+            changes["scope"] = around.id
         if isinstance(getattr(first, "outputs", None), tuple):
             changes["outputs"] = tuple(dict.fromkeys(name for item in items.values() for name in item.outputs))  # type: ignore[union-attr]
         if hasattr(first, "signature"):

@@ -48,7 +48,7 @@ def project_case(graph: _G, name: str) -> _G:
     ids: dict[str, str] = case.ids
     tensors = {t: rename_tensor(t, node.id, ids) for node in present if node.id in ids for t in made_by(node)}
     nodes = [_own(node, case, ids, tensors) for node in present]
-    functions = [_own(call, case, ids, tensors) for call in union.functions.values() if has_case(call)]
+    functions = _own_functions(union, index, nodes, ids, tensors)
     adjacency = {
         ids.get(node.id, node.id): tuple(
             msgspec.structs.replace(e, to=ids.get(e.to, e.to), tensor=tensors.get(e.tensor, e.tensor), cases=())
@@ -58,7 +58,7 @@ def project_case(graph: _G, name: str) -> _G:
         if (edges := [edge for edge in union.adjacency.get(node.id, ()) if has_case(edge)])
     }
     parents = {ids.get(node.id, node.id): _rename(union.hierarchy[node.id], ids) for node in present}
-    placed, hierarchy = place_weights(nodes, parents, {call.id: call for call in functions}, adjacency)
+    placed, hierarchy = place_weights(nodes, parents, functions, adjacency)
     specs = {tensors.get(t, t): case.tensors.get(t, union.tensors[t]) for node in present for t in made_by(node)}
     projected: _G = msgspec.structs.replace(
         union,
@@ -72,7 +72,7 @@ def project_case(graph: _G, name: str) -> _G:
             for weight, shared in union.parameters.items()
             if (spec := case.parameters.get(weight, shared)) is not None
         },
-        functions={call.id: call for call in functions},
+        functions=functions,
         status=rename_status(case.status, ids, tensors),
         assumptions=(*union.assumptions, *case.assumptions),
         ways=tuple(_way_of(way, index) for way in union.ways),
@@ -129,6 +129,21 @@ def _own(item: Any, case: Any, ids: Mapping[str, str], tensors: Mapping[str, str
     if fields:
         item = msgspec.convert({**msgspec.to_builtins(item), **fields}, type(item))
     return rename(msgspec.structs.replace(item, cases=()) if item.cases else item, ids, tensors)
+
+
+def _own_functions(
+    union: Any, index: int, nodes: list[Any], ids: Mapping[str, str], tensors: Mapping[str, str]
+) -> dict[str, FunctionCall]:
+    """The function calls that a case shows: those around its nodes."""
+    calls = [
+        _own(call, union.cases[index], ids, tensors)
+        for call in union.functions.values()
+        if not call.cases or index in call.cases
+    ]
+    shown = {getattr(node, "scope", None) for node in nodes}
+    for call in reversed(calls):  # inner ones first
+        shown |= {call.parent} if call.id in shown else set()
+    return {call.id: call for call in calls if call.id in shown}
 
 
 def _way_of(way: Any, index: int) -> Any:

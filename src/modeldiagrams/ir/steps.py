@@ -27,7 +27,7 @@ _MOST_ORDERS, _MOST_NODES = 6, 12_000
 class Step:
     """A call or op of some passes, and the steps inside it."""
 
-    __slots__ = ("found", "id", "inside", "key", "places")
+    __slots__ = ("around", "found", "id", "inside", "key", "places")
 
     def __init__(self, key: tuple[Any, ...] = ()) -> None:
         self.id = ""
@@ -37,7 +37,8 @@ class Step:
         self.found: dict[int, Node | FunctionCall] = {}
         """Number of a pass → the step there."""
         self.places: dict[int, int] = {}
-        """Number of a pass → when the step began."""
+        """Number of a pass → when the step began; also of passes that only have what is inside a function call."""
+        self.around: Step | None = None
         self.inside: list[Step] = []
 
     def walk(self) -> Iterator[Step]:
@@ -74,6 +75,8 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
     best = min(made, key=lambda counted: counted[0])[1]
     for step in (best, *best.walk()):
         step.inside = sort_steps(step.inside)
+        for inner in step.inside:
+            inner.around = step
     return best
 
 
@@ -135,28 +138,48 @@ def _merge(into: Step, other: Step) -> None:
         if not a or not b:
             into.inside = a or b
             continue
-        ids = [{item.id for item in step.found.values()} for step in a]
-        own = [next(iter(step.found.values())).id for step in b]
-
-        def weigh(i: int, j: int) -> float:
-            return (_OP if a[i].key[0] == "op" else _CALL) + _SAME_ID * (own[j] in ids[i])  # noqa: B023
-
-        pairs = align([step.key for step in a], [step.key for step in b], weigh)
         merged: list[Step] = []
         at = [0, 0]
-        for i, j in [*pairs, (len(a), len(b))]:
-            merged += [*a[at[0] : i], *b[at[1] : j], *a[i : i + 1]]
+        for i, j in [*_pair(a, b), (len(a), len(b))]:
+            merged += [*_nest(a[at[0] : i], b[at[1] : j], todo), *a[i : i + 1]]
+            todo += zip(a[i : i + 1], b[j : j + 1], strict=True)
             at = [i + 1, j + 1]
-        todo += [(a[i], b[j]) for i, j in pairs]
         into.inside = merged
+
+
+def _pair(a: list[Step], b: list[Step]) -> list[tuple[int, int]]:
+    ids = [{item.id for item in step.found.values()} for step in a]
+    own = [next(iter(step.found.values())).id for step in b]
+    weights = [_OP if step.key[0] == "op" else _CALL for step in a]
+    return align(
+        [step.key for step in a], [step.key for step in b], lambda i, j: weights[i] + _SAME_ID * (own[j] in ids[i])
+    )
+
+
+def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_last: bool = False) -> list[Step]:
+    """Put steps into function calls that only the other passes show: those with few ops are not shown."""
+    nested: list[Step] = []
+    start = 0
+    for k, call in enumerate(a):
+        if call.key[0] == "function" and b and (pairs := _pair(call.inside, b)):
+            first, last = pairs[0][1], pairs[-1][1]
+            nested += [*_nest(b[:first], a[start:k], todo, is_last=True), call]
+            content = Step()
+            content.inside = b[first : last + 1]
+            for step in reversed(content.inside):
+                content.places |= step.places
+            todo.append((call, content))
+            start, b = k + 1, b[last + 1 :]
+    rest = a[start:]
+    return [*nested, *([*b, *rest] if is_last else _nest(b, rest, todo, is_last=True))]
 
 
 def sort_steps(steps: list[Step]) -> list[Step]:
     """Sort steps so that those of every pass keep their order, if it is one, and earlier passes come first."""
     following: dict[Step, list[Step]] = {step: [] for step in steps}
     waits = dict.fromkeys(steps, 0)
-    for number in {number for step in steps for number in step.found}:
-        chain = sorted((step for step in steps if number in step.found), key=lambda step: step.places[number])
+    for number in {number for step in steps for number in step.places}:
+        chain = sorted((step for step in steps if number in step.places), key=lambda step: step.places[number])
         for step, after in pairwise(chain):
             following[step].append(after)
             waits[after] += 1

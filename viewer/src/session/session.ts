@@ -2,7 +2,7 @@ import type { Difference } from "../diff/difference.js";
 import { withChangesOpen } from "../diff/union/opened.js";
 import type { Compared } from "../diff/union/union.js";
 import { drawItem, picture } from "../draw/draw.js";
-import { drawLabel, wireParts } from "../draw/wires.js";
+import { drawLabel, wireLetters, wireParts } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexDataSteps, indexGraph } from "../graph/indexing.js";
 import { annotate } from "../graph/overlay.js";
@@ -32,7 +32,7 @@ import { Transitions } from "./transitions.js";
  */
 
 /** Draws a picture and its parts as SVG text. */
-const drawing = { picture, drawItem, drawLabel, wireParts, blocks };
+const drawing = { picture, drawItem, drawLabel, wireLetters, wireParts, blocks };
 export type Drawing = typeof drawing;
 
 /**
