@@ -1,4 +1,4 @@
-"""Ten models that people write: exits, modes, phases, optional arguments, tasks, masks."""
+"""Eleven models that people write: exits, modes, phases, optional arguments, tasks, masks."""
 
 from __future__ import annotations
 
@@ -151,6 +151,15 @@ class Shifted(nn.Module):
         return torch.relu(x + 4) * 5
 
 
+class TwiceTheSame(nn.Module):
+    """A sum of two tensors, or of one and itself."""
+
+    def forward(self, x, deep):
+        a = torch.relu(x)
+        b = torch.tanh(a) if deep else a
+        return b + a
+
+
 class Lengths(nn.Module):
     """Packs if there are lengths; another number of steps for each."""
 
@@ -243,6 +252,11 @@ MODELS = [
         lambda _: {"short": {"args": (numbers(1, 8), False)}, "long": {"args": (numbers(1, 8), True)}},
     ),
     Dynamic(
+        "twice the same tensor",
+        TwiceTheSame,
+        lambda _: {"deep": {"args": (numbers(1, 8), True)}, "flat": {"args": (numbers(1, 8), False)}},
+    ),
+    Dynamic(
         "lengths",
         Lengths,
         lambda _: {
@@ -254,7 +268,7 @@ MODELS = [
     Dynamic(
         "mixture of experts",
         RoutedExperts,
-        lambda model: {
+        lambda _: {
             f"tokens {seed}": {"args": (torch.randn(3, 8, generator=torch.Generator().manual_seed(seed)),)}
             for seed in range(4)
         },

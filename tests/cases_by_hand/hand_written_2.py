@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -103,7 +105,7 @@ class Decoder(nn.Module):
     def forward(self, h, target):
         """Teacher forcing."""
         losses = []
-        for now, following in zip(target[:-1], target[1:], strict=True):
+        for now, following in itertools.pairwise(target):
             logits, h = self.step(now[None], h)
             losses.append(-logits[0, following])
         return torch.stack(losses).mean()
@@ -119,7 +121,7 @@ class Decoder(nn.Module):
         return torch.cat(words)
 
     def beam(self, h, most, width):
-        token, h, score = torch.zeros(1, dtype=torch.long), h, torch.zeros(1)
+        token, score = torch.zeros(1, dtype=torch.long), torch.zeros(1)
         for _ in range(most):
             logits, h = self.step(token, h)
             score, flat = (score[:, None] + logits).flatten().topk(width)
