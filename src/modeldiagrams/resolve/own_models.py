@@ -56,12 +56,12 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         args: Positional arguments for ``model(...)``. If it fails without any, they are found as in documentation.
         kwargs: Keyword arguments for ``model(...)``.
         mode: How values are computed. ``fake``: only shapes. ``meta``: on the meta device, for parameters there.
-            ``real``: with arithmetic. ``auto``: fake, and real if that fails; for parameters on the meta device, meta, then fake.
+            ``real``: with arithmetic. ``auto``: fake, or real if that fails; for parameters on meta, meta or fake.
         costs: Whether to count floating point operations. A trace without misses the operators of C++ extensions.
         measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
         cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
-            value), and ``method`` (what is called in place of ``forward``). A method takes none of the shared arguments.
+            value), and ``method``, which is called in place of ``forward`` and takes none of the shared arguments.
             ``generate``: the passes of a model of transformers that generates.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
 
