@@ -41,9 +41,11 @@ from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
 from modeldiagrams.tracer.values.traced_callables import unwrap
+from modeldiagrams.tracer.ways.pass_ways import PassWays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.restore.leftovers import Namespace
@@ -170,12 +172,16 @@ class _Pass:
         self._recording = PassRecord(ModuleCall("", "", invocation.function, None))
         self._finder = SourceFinder(_Pass._run_model.__code__, CallStack.run_function.__code__)
         self._named_tensors = NamedTensors()
+        self._ways: PassWays | None = None
+        """What the pass left out; None while times are measured."""
 
     def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        with self._run_with(OpRecorder):
+        self._ways = PassWays(self._invocation)
+        with self._run_with(self._ways.make_recorder):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
+            graph = self._ways.add_to(graph, self._recording, self._named_tensors)
             check_graph(graph)
         return graph, self._finder.files
 
@@ -240,11 +246,15 @@ class _Pass:
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
-            with _disable_compiler(), recorder.record_thread(recorder.context), mode_stacks_restored():
+            scope.enter_context(_disable_compiler())
+            with recorder.record_thread(recorder.context), mode_stacks_restored(), self._observing():
                 result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
                 if isinstance(result, Iterator):  # a generator runs only while it is asked for items
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
+
+    def _observing(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._ways is None else self._ways.observing()
 
     def _prepare_modes(self, recorder: OpRecorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
         """Make the dispatch modes of the pass, the outermost first, and convert the inputs for them."""
