@@ -9,6 +9,7 @@
  *   prose.js         tours, and other text of a page that refers to parts of a diagram
  *   notes.js         notes next to their nodes, on pages that have any
  *   lenses.js        what parts of a model cost, on first use
+ *   cases.js         chips above the picture, for diagrams of several cases
  *   recording.js     recordings of a training, for diagrams that have one
  *   code.js          source lines in boxes, when a reader zooms in
  *   packed.js        starts the widget on a page that contains all scripts in compressed form
@@ -73,7 +74,7 @@ const onlyWhatIsCalled = {
 
 /** The core is most of the code and useless until there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(code|comparing|exploring|lenses|menu|noting|watching))\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(cases|code|comparing|exploring|lenses|menu|noting|watching))\//;
 
 const bundles = [
   {
@@ -92,6 +93,7 @@ const bundles = [
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
   { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isLoadedLater: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
+  { name: "cases.js", entryPoints: ["src/entries/cases.ts"], target: "es2022" },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isLoadedLater: true },
   { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isLoadedLater: true },
   {
@@ -171,6 +173,7 @@ common.define = {
   EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
   MENU_STYLE: JSON.stringify(await sheet(widgetStyle("menu"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
+  CASES_STYLE: JSON.stringify(await sheet(widgetStyle("cases"))),
   CODE_STYLE: JSON.stringify(await sheet(widgetStyle("code"))),
   LENSES_STYLE: JSON.stringify(await sheet(...["slider", "lenses"].map(widgetStyle))),
   RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording"].map(widgetStyle))),

@@ -43,8 +43,8 @@ FRAGMENT_BUDGET = 30_000
 WIDGET_BUDGET = 45_000
 """Bytes, compressed, of the script all diagrams share."""
 
-FEATURES = {"notes.js", "prose.js", "recording.js"}
-"""What pages load at once for notes, tours and recordings; there is no layout in it, and no graph."""
+FEATURES = {"cases.js", "notes.js", "prose.js", "recording.js"}
+"""What pages load at once for cases, notes, tours and recordings; there is no layout in it, and no graph."""
 
 
 @pytest.fixture(scope="module")

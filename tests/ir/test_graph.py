@@ -32,6 +32,9 @@ def test_top_level_keys_have_the_published_order() -> None:
         "functions",
         "status",
         "assumptions",
+        "ways",
+        "uncalled",
+        "cases",
         "provenance",
     ]
 

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
+from modeldiagrams.html.case_list import list_page_cases
 from modeldiagrams.html.change_list import link_marks, list_changes, render_difference
 from modeldiagrams.html.command import build_command, build_view_flags
 from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
 
 __all__ = [
+    "CASES",
     "COMPARING",
     "DATA_START",
     "PROSE",
@@ -69,9 +71,11 @@ PROSE = "prose.js"
 """Loaded on pages whose text refers to nodes of a diagram."""
 CODE = "code.js"
 """Loaded when readers zoom in on a diagram whose code the site links to."""
+CASES = "cases.js"
+"""Loaded on pages with diagrams of several cases."""
 RECORDING = "recording.js"
 """Loaded when readers open a recording of a training."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, NOTES, PROSE, RECORDING, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, CASES, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The files of the viewer, which all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.9
@@ -110,7 +114,11 @@ def render_fragment(
     html = render_element(diagram, source=source, link=link, anchors=anchors, has_command=True)
     summary = summarise_diagram(diagram)
     table = render_summary(summary, link=link) if summary else None
-    needed = {NOTES: make_notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
+    needed = {
+        NOTES: make_notes_prefix(diagram),
+        CASES: list_page_cases(diagram),
+        PROSE: diagram.options.tour.steps or documents,
+    }
     more = [script for script, is_needed in needed.items() if interactive and is_needed]
     return load_template("fragment").render(
         assets=assets, element=html, interactive=interactive, table=table, more=more
@@ -237,6 +245,7 @@ def render_element(
         changes=_get_prefix(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=make_notes_prefix(diagram),
+        cases=json.dumps(cases) if (cases := list_page_cases(diagram)) else None,
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
         runs=diagram.recordings,
         align=figure.align,

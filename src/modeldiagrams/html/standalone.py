@@ -9,8 +9,10 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
+from modeldiagrams.html.case_list import list_page_cases
 from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution
 from modeldiagrams.html.fragment import (
+    CASES,
     COMPARING,
     RECORDING,
     SCRIPTS,
@@ -59,8 +61,9 @@ def render_standalone(diagram: Diagram) -> str:
     if diagram.recordings:
         scripts = (*scripts, RECORDING)
     viewer = _build_viewer(_pack_scripts(scripts)) if is_interactive(diagram) else None
-    if viewer and make_notes_prefix(diagram):
-        viewer += Markup(find_asset(NOTES).read_text("utf-8"))  # noqa: S704  our own file
+    if viewer:
+        started = [find_asset(name).read_text("utf-8") for name in _list_started_scripts(diagram)]
+        viewer += Markup("".join(started))  # noqa: S704  our own files
     return _render_page(title, _render_palette(diagram) + _add_data(diagram, body), viewer=viewer)
 
 
@@ -106,11 +109,17 @@ def build_notebook_viewer() -> str:
 def _render_frame(diagram: Diagram, body: Markup) -> Markup:
     """Render a diagram with its data and the scripts that only some diagrams need."""
     html = _render_palette(diagram) + _add_data(diagram, body)
-    needed = {RECORDING: diagram.recordings, NOTES: make_notes_prefix(diagram) and is_interactive(diagram)}
-    for name in (name for name, is_needed in needed.items() if is_needed):
+    started = _list_started_scripts(diagram) if is_interactive(diagram) else []
+    for name in [*([RECORDING] if diagram.recordings else []), *started]:
         script = find_asset(name).read_text("utf-8")
         html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
     return html
+
+
+def _list_started_scripts(diagram: Diagram) -> list[str]:
+    """List the scripts that start by themselves and that only some diagrams need."""
+    needed = {NOTES: make_notes_prefix(diagram), CASES: list_page_cases(diagram)}
+    return [name for name, is_needed in needed.items() if is_needed]
 
 
 def _render_palette(diagram: Diagram) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.check_cases import check_cases
 from modeldiagrams.ir.graph import (
     BufferNode,
     Graph,
@@ -31,6 +32,8 @@ def check_graph(graph: Graph) -> None:
     _check_edges(graph, nodes)
     _check_references(graph, nodes)
     _check_times(graph)
+    if graph.cases:
+        check_cases(graph, nodes)
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:
@@ -184,16 +187,16 @@ def _check_times(graph: Graph) -> None:
     for i, node in enumerate(graph.nodes):
         time = getattr(node, "time_ns", None)  # only module calls and ops have one
         if time is not None or node.id in times:
-            _check_time(f"$.nodes[{i}]", time, times.get(node.id))
+            _check_time(f"$.nodes[{i}]", time, times.get(node.id), graph)
     for name, call in graph.functions.items():
-        _check_time(f"$.functions[{name!r}]", call.time_ns, times.get(name))
-    _check_time("$.model", graph.model.time_ns, times.get(None))
+        _check_time(f"$.functions[{name!r}]", call.time_ns, times.get(name), graph)
+    _check_time("$.model", graph.model.time_ns, times.get(None), graph)
 
 
-def _check_time(path: str, time: int | None, together: int | None) -> None:
+def _check_time(path: str, time: int | None, together: int | None, graph: Graph) -> None:
     if time is not None and time < 0:
         raise GraphError(f"{path}.time_ns", f"expected nanoseconds, got {time}")
-    if time != together:
+    if time != together and not graph.cases:  # of several cases, each node has the time of its first
         raise GraphError(f"{path}.time_ns", f"expected the sum of the times of the ops inside, {together}, got {time}")
 
 

@@ -49,6 +49,7 @@ from modeldiagrams.ir.nodes import (
     Struct,
     TensorSpec,
 )
+from modeldiagrams.ir.projection import project_case
 from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
 from modeldiagrams.ir.ways import Side, UncalledModule, Way
 
@@ -190,7 +191,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
 class Case(Struct, frozen=True, kw_only=True):
     """One of several passes in a graph: what it has of its own. Its ids are those of the graph, unless `ids` says else.
 
-    `modeldiagrams.ir.cases.project_case` makes the graph of the case alone from it.
+    `Graph.case` makes the graph of the case alone from it.
     """
 
     name: str
@@ -238,6 +239,20 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     cases: tuple[Case, ...] = ()
     """The passes that the graph unites; empty for a graph of one pass. Nodes and edges name the cases they are in."""
     provenance: Provenance
+
+    def case(self, name: str) -> Graph:
+        """The graph of one case alone.
+
+        Args:
+            name: The case's name.
+
+        Returns:
+            The graph, as the case gives it if it is traced alone, with what this graph tells about `ways`.
+
+        Raises:
+            GraphError: if there is no such case, or if it failed.
+        """
+        return project_case(self, name)
 
     def __repr__(self) -> str:
         """Make a short text, which notebooks show."""

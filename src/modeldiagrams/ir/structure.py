@@ -10,7 +10,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.ir.text import escape_surrogates
 
 if TYPE_CHECKING:
-    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.graph import Case, Graph
 
 __all__ = ["holds_less", "structural_digest"]
 
@@ -44,7 +44,9 @@ def _structure(graph: Graph) -> dict[str, Any]:
     error = graph.status.error
     # what counts is also in arguments of ops and in weights; releases of PyTorch add to the `extra_repr` of its modules
     ignored = _NO_STRUCTURE if graph.status.state == "hierarchy" else _NO_STRUCTURE | {"attributes"}
+    cases = [[case.name, case.status.state, _digest_case(graph, case)] for case in graph.cases]
     return {
+        **({"cases": cases} if cases else {}),
         "model": _without(content["model"], ignored),
         "nodes": [_without(node, ignored) for node in content["nodes"]],
         # left out where there are none, as in the digests of earlier versions of the format
@@ -54,6 +56,10 @@ def _structure(graph: Graph) -> dict[str, Any]:
         "parameters": {name: _without(spec, {"persistent"}) for name, spec in content["parameters"].items()},
         "status": [graph.status.state, error and [error.type, error.node]],
     }
+
+
+def _digest_case(graph: Graph, case: Case) -> str | None:
+    return structural_digest(graph.case(case.name)) if case.status.state == "complete" else None
 
 
 def _calls(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 /** Signs on boxes and panels: the badge with the number of repeats, and the expand sign. */
+
+import type { Positions } from "../graph/cases.js";
 import {
   badge,
   badgeWidth,
   LOOP,
+  lettersWidth,
   MORE,
   moreWidth,
   NOTE,
@@ -13,18 +16,58 @@ import {
 } from "../layout/coord/metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Painter } from "./painter.js";
+import { caseHue } from "./palette.js";
 import type { StyleContext } from "./style.js";
 import { num, translation } from "./svg_text.js";
 
 /** A circular arrow. */
 const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 
-/** What follows a name: the badge, the numbers of notes, and the number of further images. */
+/** What follows a name: letters of cases, the badge, the numbers of notes, and the number of further images. */
 export function drawSigns(item: Item, x: number, y: number, painter: Painter): string {
   const after = (start: number, width: number) => (width === 0 ? start : start + width + NOTE_GAP);
-  const notes = after(x, badgeWidth(item));
+  const badge = after(x, lettersWidth(item));
+  const notes = after(badge, badgeWidth(item));
   const more = after(notes, notesWidth(item));
-  return drawBadge(item, x, y, painter) + drawNotes(item, notes, y + 1, painter) + drawMore(item, more, y + 1, painter);
+  const letters = drawLetters(item, x - NEARER, y + SUPERSCRIPT, painter);
+  return (
+    letters +
+    drawBadge(item, badge, y, painter) +
+    drawNotes(item, notes, y + 1, painter) +
+    drawMore(item, more, y + 1, painter)
+  );
+}
+
+/** The cases of an item or wire, for the chips; absent if they are those of its container. */
+export function casesData({ cases }: { cases?: Positions }): { cases?: string } {
+  return cases === undefined ? {} : { cases: cases.join(" ") };
+}
+
+/** Letters are raised, and nearer to the name than other signs, px. */
+const NEARER = 5;
+const SUPERSCRIPT = 8;
+
+/** The letters of the cases that run an item, like those of footnotes. */
+export function drawLetters({ letters = "", family }: Item, x: number, y: number, painter: Painter): string {
+  if (letters === "") return "";
+  const context: StyleContext = { family, classes: ["letters"] };
+  return painter.text({ roles: ["letters"], context, x, y, text: letters });
+}
+
+/** A bar at the left border of what only some cases run, in the colour of the case if it is one of few. */
+export function drawCaseBar({ letters = "" }: Item, top: number, height: number, painter: Painter): string {
+  return letters === "" ? "" : drawBar(letters, { x: -1.5, y: top, height }, painter);
+}
+
+export function drawBar(
+  letters: string,
+  { x, y, height }: { x: number; y: number; height: number },
+  painter: Painter,
+): string {
+  const family = caseHue(letters);
+  const context: StyleContext = { family, classes: ["case", `family-${family}`] };
+  const geometry = `x="${num(x)}" y="${num(y)}" width="3" height="${num(height)}" rx="1.5"`;
+  return painter.group({ classes: context.classes }, painter.shape({ tag: "rect", roles: ["bar"], context, geometry }));
 }
 
 /** An icon and the number of further images. */

@@ -22,7 +22,7 @@ import {
 import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Glyph } from "../view/labels/op_families.js";
-import { drawNotes, drawSign, drawSigns, drawThumb } from "./badge.js";
+import { casesData, drawCaseBar, drawLetters, drawNotes, drawSign, drawSigns, drawThumb } from "./badge.js";
 import type { Painter } from "./painter.js";
 import type { StyleContext } from "./style.js";
 import { num, translation } from "./svg_text.js";
@@ -42,11 +42,14 @@ export function drawBox(item: Item, box: Box, painter: Painter): string {
   const shape =
     item.glyph === null
       ? drawRect(item, box, context, painter) + drawWords(item, box, context, painter)
-      : drawGlyph(item.glyph, box, context, painter) + drawNotes(item, -10, GLYPH - 6, painter);
+      : drawGlyph(item.glyph, box, context, painter) +
+        drawLetters(item, box.width + 1, 7, painter) +
+        drawNotes(item, -10, GLYPH - 6, painter);
   const expanded = item.expandable ? false : undefined;
+  const bar = drawCaseBar(item, RADIUS, box.height - stackHeight(item) - 2 * RADIUS, painter);
   return painter.group(
-    { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },
-    hint + shape,
+    { classes, data: { id: item.id, ...casesData(item) }, expanded, transform: translation(box.x, box.y) },
+    hint + shape + bar,
   );
 }
 

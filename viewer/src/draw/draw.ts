@@ -6,6 +6,7 @@ import type { Box, Layout, Placed } from "../layout/layout.js";
 import { SWATCH, TEXT_START } from "../shared/legend_rows.js";
 import { readable } from "../shared/text.js";
 import type { Item } from "../view/frame.js";
+import { drawBar } from "./badge.js";
 import { drawBox } from "./box.js";
 import { type Legend, type LegendKey, makeLegend } from "./legend.js";
 import { PAGE_PAINTER, type Painter, type Size } from "./painter.js";
@@ -13,7 +14,7 @@ import { drawPanel } from "./panel.js";
 import { drawRemarks, makeRemarks } from "./remarks.js";
 import type { StyleContext } from "./style.js";
 import { escapeText, num, together, translation } from "./svg_text.js";
-import { drawLabel, drawWires } from "./wires.js";
+import { drawLabel, drawWires, wireLetters } from "./wires.js";
 
 /** A drawn picture. */
 export interface Picture extends Size {
@@ -88,11 +89,15 @@ function drawNothing(painter: Painter): string {
 
 function drawLegend(legend: Legend, top: number, painter: Painter): string {
   if (legend.entries.length === 0) return "";
-  const entries = legend.entries.map(({ family, mark, name, x, y }) => {
+  const entries = legend.entries.map(({ family, mark, name, letter, x, y }) => {
     const classes = [`family-${family}`, ...(mark === undefined ? [] : [mark])];
     const context: StyleContext = { family, classes: [...classes, "legend"] };
     const geometry = `width="${SWATCH}" height="${SWATCH}" rx="3"`;
-    const swatch = painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+    const swatch =
+      letter === undefined
+        ? painter.shape({ tag: "rect", roles: ["box"], context, geometry })
+        : drawBar(letter, { x: 0, y: 0, height: SWATCH }, painter) +
+          painter.text({ roles: ["letters"], context, x: 6, y: 8, text: letter });
     const text = painter.text({ roles: ["detail"], context, x: TEXT_START, y: 10, text: name });
     return painter.group({ classes, transform: translation(x, top + y + 4) }, swatch + text);
   });
@@ -104,7 +109,8 @@ function drawInside({ frame, geometry, inner }: Placed, painter: Painter): strin
   const wires = painter.group({ classes: ["edges"] }, drawWires(frame, geometry, painter));
   const items = frame.items.map((item, i) => drawItem(item, geometry.boxes[i], inner[i] ?? null, { painter }));
   const labels = geometry.labels.map((label) => drawLabel(label, frame, painter));
-  return wires + together(items) + together(labels);
+  const letters = wireLetters(frame, geometry, painter).map((part) => part.draw());
+  return wires + together(items) + together([...labels, ...letters]);
 }
 
 /** A box or, with `inner`, a panel with a title around its content. */

@@ -18,6 +18,8 @@ export interface LegendKey {
   /** Class of boxes with another colour than their family. */
   mark?: string;
   name: string;
+  /** The letter of a case instead of a colour. */
+  letter?: string;
 }
 
 interface LegendEntry extends LegendKey {
@@ -31,8 +33,9 @@ export interface Legend {
   height: number;
 }
 
-/** Entries in rows as wide as the picture: given keys, or else the families if there are at least two. */
-export function makeLegend(layout: Layout, keys: readonly LegendKey[] = keysOf(layout)): Legend {
+/** Entries in rows as wide as the picture: cases, then given keys, or else the families if there are at least two. */
+export function makeLegend(layout: Layout, others: readonly LegendKey[] = keysOf(layout)): Legend {
+  const keys = [...caseKeys(layout), ...others];
   if (!layout.legend || keys.length === 0) return { entries: [], width: 0, height: 0 };
   const widths = keys.map(({ name }) => Math.ceil(textWidth(name, DETAIL_SIZE)));
   const { positions, width, height } = placeInRows(widths, layout.width);
@@ -45,6 +48,16 @@ function keysOf(layout: Layout): LegendKey[] {
   if (listed.every((family) => family === "other") || listed.length < 2) return [];
   return listed.map((family) => ({ family, name: strings[family === "other" ? "mixed or other" : family] }));
 }
+
+function caseKeys({ cases, root }: Layout): LegendKey[] {
+  const forced: LegendKey[] = hasForced(root) ? [{ family: "other", mark: "forced", name: strings.forced }] : [];
+  return [...cases.map((one): LegendKey => ({ family: "other", ...one })), ...forced];
+}
+
+const hasForced = memoByObject(
+  ({ frame, inner }: Placed): boolean =>
+    frame.items.some(({ marks }) => marks.includes("forced")) || inner.some((one) => one !== null && hasForced(one)),
+);
 
 /** Toggling leaves most containers unchanged. */
 const familiesOf = memoByObject((placed: Placed): ReadonlySet<Family> => {

@@ -26,6 +26,13 @@ export const CLASS_HUES: readonly Hue[] = [
 
 export const ERROR = palette.error;
 
+/** The hue of the bar at what one of the first cases runs; grey for several cases and for further ones. */
+export function caseHue(letters: string): Hue {
+  return CASE_HUES[["a", "b", "c", "d"].indexOf(letters)] ?? "other";
+}
+
+const CASE_HUES: readonly Hue[] = ["linear", "attention", "normalisation", "convolution"];
+
 /** Of what costs much. */
 export const AMOUNT = palette.amount;
 

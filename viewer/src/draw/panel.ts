@@ -12,7 +12,7 @@ import {
 } from "../layout/coord/metrics.js";
 import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
-import { drawSign, drawSigns, drawThumb } from "./badge.js";
+import { casesData, drawCaseBar, drawSign, drawSigns, drawThumb } from "./badge.js";
 import type { Painter } from "./painter.js";
 import type { StyleContext } from "./style.js";
 import { num, together, translation } from "./svg_text.js";
@@ -36,12 +36,13 @@ export function drawPanel({ item, box, title, content }: Panel, painter: Painter
   const drawn = [
     item.times > 1 ? painter.shape({ tag: "path", roles: ["cards"], context, geometry: behind }) : "",
     painter.shape({ tag: "rect", roles: ["panel"], context, geometry }),
+    drawCaseBar(item, CORNER, box.height - 2 * CORNER, painter),
     content,
     title === null ? "" : drawTitle(item, box, title, painter),
   ];
   const expanded = item.kind === "group" ? undefined : true;
   return painter.group(
-    { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },
+    { classes, data: { id: item.id, ...casesData(item) }, expanded, transform: translation(box.x, box.y) },
     together(drawn),
   );
 }

@@ -12,6 +12,7 @@ export type Role =
   | "panel"
   | "cards"
   | "pill"
+  | "bar"
   | "paper"
   | "strokes"
   | "sign"
@@ -25,6 +26,7 @@ export type Role =
   | "flow-shape"
   | "flow-inferred"
   | "flow-return"
+  | "flow-forced"
   | "text"
   | "name"
   | "detail"
@@ -32,7 +34,8 @@ export type Role =
   | "same-shape"
   | "new-shape"
   | "before"
-  | "times";
+  | "times"
+  | "letters";
 
 /** The context of a shape or text, on which its style depends. */
 export interface StyleContext {
@@ -97,6 +100,7 @@ export const TEXT_RULES: readonly Rule[] = [
   { on: select("label"), style: { "font-size": 10, "text-anchor": "start", fill: text(82) } },
   { on: select("same-shape"), style: { fill: text(68) } },
   { on: select("new-shape"), style: { fill: text(100), "font-weight": 600 } },
+  { on: select("letters"), style: { "font-size": 9, "font-weight": 600, "text-anchor": "start" } },
   { on: select("before"), style: { "text-anchor": "end" } },
   { on: [{ role: "text", within: "legend" }, ...select("text", "header")], style: { "text-anchor": "start" } },
   {
@@ -148,6 +152,12 @@ export const SHAPE_RULES: readonly Rule[] = [
   { on: select("flow-shape"), style: { "stroke-dasharray": "1 4", opacity: 0.7 } },
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
   { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },
+  { on: select("flow-forced"), style: { "stroke-dasharray": "2 3" } },
+  { on: select("bar"), style: { fill: hue(100), stroke: "none" } },
+  {
+    on: [...select("box", "forced"), ...select("panel", "forced")],
+    style: { fill: "none", "stroke-dasharray": "4 3" },
+  },
   { on: select("pill", "unrolled"), style: { fill: "none", stroke: text(40) } },
   // modules in a file can't be expanded
   { on: [{ role: "sign", standalone: true }], style: { stroke: "none" } },

@@ -1,6 +1,7 @@
 /** Wires and their labels. */
 import type { Box, Geometry, Label } from "../layout/coord/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
+import { casesData } from "./badge.js";
 import { junctions } from "./junctions.js";
 import { PAGE_PAINTER, type Painter } from "./painter.js";
 import type { Role, StyleContext } from "./style.js";
@@ -38,7 +39,7 @@ export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = P
 export function wireParts(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
   const paths = new Map<string, Path>();
   frame.wires.forEach((wire, i) => {
-    const key = `${wire.from} ${wire.flow} ${wire.source} ${wire.only}`;
+    const key = `${wire.from} ${wire.flow} ${wire.source} ${wire.only} ${wire.cases}`;
     const path = paths.get(key) ?? { wires: [], lines: [] };
     paths.set(key, path);
     path.wires.push(wire);
@@ -74,6 +75,27 @@ function dots({ wires, lines }: Path, painter: Painter): WirePart[] {
   });
 }
 
+/** Where the letters of a wire are: beside its arrow, px. */
+const [ASIDE, ABOVE, LETTER] = [5, 5, 10];
+
+/** The letters of the cases that have a wire, at its end: other wires of its tensor may be in more cases. */
+export function wireLetters(frame: Frame, { lines, boxes }: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
+  return frame.wires.flatMap((wire, i) => {
+    const [x, y] = lines[i]?.at(-1) ?? [0, 0];
+    if (wire.letters === undefined) return [];
+    const target = boxes[wire.to];
+    // on the side where no other wire arrives
+    const isLeft = target !== undefined && x < target.x + target.width / 2 - 1;
+    const roles: [Role, ...Role[]] = isLeft ? ["letters", "before"] : ["letters"];
+    const at = { x: isLeft ? x - ASIDE : x + ASIDE, y: y - ABOVE, text: wire.letters };
+    const width = LETTER * wire.letters.length;
+    return {
+      box: { x: at.x - (isLeft ? width : 0), y: at.y - LETTER, width, height: LETTER },
+      draw: () => painter.text({ roles, context: CONTEXT, data: casesData(wire), ...at }),
+    };
+  });
+}
+
 /** Whether a wire ends at an item; borders have no arrowheads. */
 function arrives(frame: Frame, wire: Wire): boolean {
   return wire.to >= 0 && (frame.items[wire.to]?.frame ?? null) === null;
@@ -90,11 +112,13 @@ function drawPath(frame: Frame, { wires, lines }: Path, painter: Painter): strin
   const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
   const roles: [Role, ...Role[]] = first.flow === "data" ? ["edge"] : ["edge", `flow-${first.flow}`];
   roles.push(...sideOf(first));
+  if (first.forced) roles.push("flow-forced");
   if (first.width !== undefined && first.width > 1) roles.push(`width-${first.width}`);
   const data = {
     from: name(first.from),
     to: [...new Set(wires.map((wire) => name(wire.to)))].join(" "),
     tensor: first.tensor,
+    ...casesData(first),
   };
   const d = wires.map((wire, i) => linePath(lines[i] ?? [], arrives(frame, wire))).join("");
   return painter.shape({ tag: "path", roles, context: CONTEXT, data, geometry: `d="${d}"` });
@@ -113,7 +137,12 @@ export function drawLabel(label: Label, { wires }: Frame, painter: Painter = PAG
       ...(wire.only && wires.some(isElsewhere) ? [] : sideOf(wire)),
     ],
     context: CONTEXT,
-    data: { tensor: wire.tensor, ...(wire.former !== undefined && { former: wire.former }) },
+    data: {
+      tensor: wire.tensor,
+      ...(wire.former !== undefined && { former: wire.former }),
+      ...(wire.sizes && { sizes: wire.sizes.join("|") }),
+      ...casesData(wire),
+    },
     x: label.before ? label.x + label.width : label.x,
     y: label.y + 9,
     text: wire.label,

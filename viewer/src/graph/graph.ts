@@ -12,7 +12,8 @@ export type OnlyIn = "before" | "after";
 
 /** In the union of two graphs, `only` names the graph that has the edge. */
 export type Edge = format.Edge & { only?: OnlyIn | undefined };
-export type TensorSpec = format.TensorSpec;
+/** With several cases that differ: what it is in each shown one, or null where that case has no such tensor. */
+export type TensorSpec = format.TensorSpec & { variants?: readonly (format.TensorSpec | null)[] };
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -31,6 +32,7 @@ export interface BundleNode {
   name: string;
   content: string;
   outputs?: string[];
+  cases?: number[];
   /** Set for a convolution with its normalisation and activation. */
   layers?: true;
   /** For modules of one class side by side: one of them. */
@@ -128,6 +130,8 @@ export interface Link {
   toPort: string;
   flow: Flow;
   only?: OnlyIn | undefined;
+  /** Positions of the cases that have it; absent for all. */
+  cases?: readonly number[] | undefined;
 }
 
 /** The direct contents of a container, independent of the state. */

@@ -1,5 +1,6 @@
 /** Graph → index: the children of every container, and the links between them. */
 import { atOnce, each, type Steps } from "../shared/slices.js";
+import { joinCases, type Positions, withVariants } from "./cases.js";
 import {
   ancestors,
   type Contents,
@@ -14,6 +15,7 @@ import {
   type Link,
   type OnlyIn,
   ROOT,
+  type TensorSpec,
 } from "./graph.js";
 
 /** Index a graph as stored in files. */
@@ -28,7 +30,8 @@ export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...d
   yield;
   const hierarchy = mapped(data.hierarchy);
   yield;
-  const tensors = mapped(data.tensors);
+  const tensors = mapped<TensorSpec>(data.tensors);
+  withVariants(data, tensors);
   yield;
   return yield* indexGraphSteps({
     ...{ ...data, adjacency, hierarchy, tensors },
@@ -156,6 +159,7 @@ function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, sour
       toPort,
       flow: edge.flow ?? "data",
       ...onlyIn(edge),
+      ...(edge.cases?.length && { cases: edge.cases }),
     });
     if (from === null) noteUse(result, container, fromPort, edge);
   }
@@ -213,6 +217,7 @@ const FLOWS: readonly (Flow | "return")[] = ["return", "shape", "inferred", "dat
 interface Flowing {
   flow: Flow | "return";
   only?: OnlyIn | undefined;
+  cases?: Positions;
 }
 
 /** Adds a link. If its key is taken, the stronger flow counts: where values flow, a shape may flow too. */
@@ -223,8 +228,12 @@ export function addStrongest<T extends Flowing>(links: Map<string, T>, key: stri
     return;
   }
   if (FLOWS.indexOf(link.flow) > FLOWS.indexOf(known.flow)) links.set(key, { ...known, flow: link.flow });
+  if (known.cases !== link.cases) {
+    const cases = joinCases(known.cases, link.cases);
+    links.set(key, { ...(links.get(key) ?? known), cases });
+  }
   // one link in each of two graphs: the merged link is in both
-  if (known.only !== link.only) links.set(key, { ...known, flow: links.get(key)?.flow ?? known.flow, only: undefined });
+  if (known.only !== link.only) links.set(key, { ...(links.get(key) ?? known), only: undefined });
 }
 
 function onlyIn({ only }: Edge): { only?: OnlyIn } {

@@ -1,6 +1,7 @@
 /** Removes plumbing, such as reshapes, and connects its neighbours. */
 import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
+import { meetCases, type Positions, positionsOf } from "./cases.js";
 import {
   containersOf,
   type Edge,
@@ -34,16 +35,18 @@ interface Source {
   node: string;
   tensor: string;
   only?: OnlyIn | undefined;
+  /** The cases in which it is the source; absent for all. */
+  cases?: Positions;
 }
 
 /**
- * A passing op: its short name, the source of its tensor, its direct predecessor and its output. In the union of two
- * graphs, `former` are its sources in the earlier one.
+ * A passing op: its short name, the source of its tensor, its direct predecessor and its output. `others` are its sources
+ * in the earlier one of two graphs, and in other cases.
  */
 interface Passed {
   name: string;
   source: Source;
-  former: Source[];
+  others: Source[];
   before: Source;
   after: string;
 }
@@ -67,7 +70,7 @@ export function* withoutPlumbing(graph: Graph): Steps<Graph> {
       const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
       if (spec !== undefined) append(readAs, source.tensor, spec);
       // what one graph has before an op and only the other after it is a path in neither
-      passOn(passedOn, [source, ...(from?.former ?? [])], edge);
+      passOn(passedOn, [source, ...(from?.others ?? [])], edge);
     }
   });
   const nodes = graph.nodes.map((node) => (node.kind === "module" ? moduleReturningSources(node, passed) : node));
@@ -82,9 +85,11 @@ export function* withoutPlumbing(graph: Graph): Steps<Graph> {
 /** Adds edges from the sources of a passing op to the op's reader. */
 function passOn(passedOn: Map<string, Edge[]>, sources: Source[], edge: Edge): void {
   const flow = edge.flow === "inferred" ? "inferred" : "data";
-  for (const { node, tensor, only = edge.only } of sources) {
+  for (const { node, tensor, only = edge.only, cases } of sources) {
+    const both = meetCases(cases, positionsOf(edge));
     // an edge of one graph before the op and one of the other after it are a path in neither
-    if (only === (edge.only ?? only)) append(passedOn, node, { ...edge, tensor, flow, ...onlyIn(only) });
+    if (only !== (edge.only ?? only) || both === null) continue;
+    append(passedOn, node, { ...edge, tensor, flow, ...onlyIn(only), ...(both && { cases: [...both] }) });
   }
 }
 
@@ -177,16 +182,21 @@ function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Step
   yield* each(graph.nodes, (node) => {
     const [now, former] = bySide(incoming.get(node.id) ?? []);
     const [only, ...more] = now;
-    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0 || kept.has(node.id)) return;
+    const isOne = more.length === 0 || areApart(now);
+    if (node.kind !== "op" || node.id === error || only === undefined || !isOne || kept.has(node.id)) return;
     const made = node.outputs?.[0] ?? "";
     const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
     if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) return;
     const name = shortName(node.name);
-    const earlier = passed.get(only.node);
+    const [source = only, ...others] = through(passed, only);
     passed.set(node.id, {
       name,
-      source: earlier === undefined ? only : { ...earlier.source, ...onlyIn(earlier.source.only ?? only.only) },
-      former: [...former.map((source) => passed.get(source.node)?.source ?? source), ...(earlier?.former ?? [])],
+      source,
+      others: [
+        ...former.map((one) => passed.get(one.node)?.source ?? one),
+        ...others,
+        ...more.flatMap((one) => through(passed, one)),
+      ],
       before: only,
       after: made,
     });
@@ -213,6 +223,22 @@ function* stepsOfRearrangements(graph: Graph): Steps<Set<string>> {
   return new Set(found.flat().map(({ id }) => id));
 }
 
+/** Whether each source is read in other cases than the others: as one. */
+function areApart(sources: readonly Source[]): boolean {
+  return sources.every((one, i) => sources.every((other, j) => i === j || meetCases(one.cases, other.cases) === null));
+}
+
+/** A source or, if it is a passing op, the sources of that. */
+function through(passed: ReadonlyMap<string, Passed>, direct: Source): Source[] {
+  const earlier = passed.get(direct.node);
+  if (earlier === undefined) return [direct];
+  return [earlier.source, ...earlier.others].flatMap((source, i): Source[] => {
+    const cases = meetCases(source.cases, direct.cases);
+    const only = i === 0 ? onlyIn(source.only ?? direct.only) : {};
+    return cases === null ? [] : [{ ...source, ...only, ...(cases && { cases }) }];
+  });
+}
+
 /** The sources of an op. Sources from the earlier graph only are separate, unless there are no others. */
 function bySide(sources: Source[]): [now: Source[], former: Source[]] {
   const now = sources.filter(({ only }) => only !== "before");
@@ -228,7 +254,8 @@ function* incomingData(graph: Graph): Steps<Map<string, Source[]>> {
   yield* each(graph.nodes, (node) => {
     for (const edge of graph.adjacency.get(node.id) ?? []) {
       if (edge.flow === "shape") continue;
-      append(incoming, edge.to, { node: node.id, tensor: edge.tensor, ...onlyIn(edge.only) });
+      const cases = positionsOf(edge);
+      append(incoming, edge.to, { node: node.id, tensor: edge.tensor, ...onlyIn(edge.only), ...(cases && { cases }) });
     }
   });
   return incoming;

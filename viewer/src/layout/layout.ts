@@ -4,7 +4,7 @@
  */
 import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { AROUND_LINES } from "../view/expand/page_limits.js";
-import type { Frame, Item, View } from "../view/frame.js";
+import type { CaseSign, Frame, Item, View } from "../view/frame.js";
 import type { Direction } from "../view/state.js";
 import { type Context, closedGeometry, geometryIn, placeIn } from "./container.js";
 import { isStep } from "./coord/enclosure.js";
@@ -47,6 +47,8 @@ export interface Layout {
   shaped: boolean;
   /** Whether a legend explains the colours. */
   legend: boolean;
+  /** The cases that it explains, if there are several. */
+  cases: readonly CaseSign[];
 }
 
 /** Frame → its layouts by surrounding and length of lines. */
@@ -74,8 +76,8 @@ export function* layoutSteps(view: View, viz: Viz | null, cache: LayoutCache = l
     );
   const root = (yield* placeU(view, place)) ?? (yield* placeLines(view, place));
   const { geometry, shaped } = root;
-  const { direction, legend } = view;
-  return { root, width: geometry.width, height: geometry.height, direction, shaped, legend };
+  const { direction, legend, cases } = view;
+  return { root, width: geometry.width, height: geometry.height, direction, shaped, legend, cases };
 }
 
 /** A U, also from left to right. */

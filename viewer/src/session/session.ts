@@ -2,7 +2,7 @@ import type { Difference } from "../diff/difference.js";
 import { withChangesOpen } from "../diff/union/opened.js";
 import type { Compared } from "../diff/union/union.js";
 import { drawItem, picture } from "../draw/draw.js";
-import { drawLabel, wireParts } from "../draw/wires.js";
+import { drawLabel, wireLetters, wireParts } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexDataSteps, indexGraph } from "../graph/indexing.js";
 import { annotate } from "../graph/overlay.js";
@@ -32,7 +32,7 @@ import { Transitions } from "./transitions.js";
  */
 
 /** Draws a picture and its parts as SVG text. */
-const drawing = { picture, drawItem, drawLabel, wireParts, blocks };
+const drawing = { picture, drawItem, drawLabel, wireLetters, wireParts, blocks };
 export type Drawing = typeof drawing;
 
 /**
@@ -110,9 +110,13 @@ export class Session {
     return this.#laid?.state === this.#state ? this.#laid.layout : undefined;
   }
 
-  /** Lay out the current state. */
+  /** Lay out the current state. Another state may become current meanwhile, and remains so. */
   *layOut(viz: Viz | null): Steps<Layout> {
-    return this.laidOut ?? (yield* this.show(() => this.#state, viz));
+    if (this.laidOut !== undefined) return this.laidOut;
+    const state = this.#state;
+    const layout = yield* this.layOutState(state, viz);
+    if (state === this.#state) this.#laid = { state, layout };
+    return layout;
   }
 
   /** Lay out another state and make it the current one, unless this throws. */

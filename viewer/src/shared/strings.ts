@@ -81,6 +81,7 @@ const ENGLISH = {
   sameWeights: "same weights",
   tiedToOthers: "tied",
   tensors: "{0} tensors",
+  forced: "forced, not seen",
   // and in its legend
   embedding: "embedding",
   attention: "attention",

@@ -1,3 +1,4 @@
+import type { Positions } from "../graph/cases.js";
 import type { Flow, GraphNode, OnlyIn } from "../graph/graph.js";
 import type { Family, Glyph } from "./labels/op_families.js";
 import type { Direction, Shape } from "./state.js";
@@ -30,6 +31,14 @@ export interface Wire {
   /** In a difference: the graph that has it, and its label in the earlier one if that differs. */
   only?: OnlyIn | undefined;
   former?: string;
+  /** The cases in which it and its ends run, if its container runs in others, too. */
+  cases?: Positions;
+  /** Their letters, if both ends run in more of them. */
+  letters?: string;
+  /** Whether only forced passes have it. */
+  forced?: true;
+  /** The shape in each shown case, empty where it has none; absent if all are equal. */
+  sizes?: readonly string[];
 }
 
 type ItemKind = GraphNode["kind"] | "group";
@@ -71,6 +80,11 @@ export interface Item {
   moreImages?: number;
   /** Whether its text is broken into shorter lines. */
   narrow?: boolean;
+  /** The cases that run it, if its container runs in others, too; and their letters. None: only forced passes run it. */
+  cases?: Positions;
+  letters?: string;
+  /** The least number of repeats in a case, if others have more. */
+  least?: number;
 }
 
 export type Alignment = "start" | "center" | "end";
@@ -111,8 +125,16 @@ export interface Frame {
   turned?: boolean;
 }
 
+/** A case in the legend. */
+export interface CaseSign {
+  letter: string;
+  name: string;
+}
+
 export interface View {
   root: Frame;
+  /** The cases, if there are several. */
+  cases: readonly CaseSign[];
   direction: Direction;
   line: number;
   shapes: readonly Shape[];

@@ -1,8 +1,10 @@
 import { append } from "../graph/append.js";
+import { shownCases } from "../graph/cases.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
 import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
+import { leastTimes, markCases } from "./case_marks.js";
 import type { Frame, Item, View } from "./frame.js";
 import { shownIndexSteps } from "./grouping/shown_index.js";
 import { boxedWords, groupName, holdsWeights } from "./labels/group_names.js";
@@ -69,6 +71,7 @@ export function* viewSteps(traced: GraphIndex, state: State): Steps<View> {
     keys: stateKeys(index, state),
     frames,
   };
+  const signs = shownCases(index.graph);
   return {
     root: yield* frameOf(context, ROOT, { chain: [ROOT], run: null }),
     direction: state.direction,
@@ -76,6 +79,7 @@ export function* viewSteps(traced: GraphIndex, state: State): Steps<View> {
     shapes: state.shapes ?? SHAPES,
     narrow: state.narrow === true,
     legend: state.legend !== false,
+    cases: signs.length > 1 ? signs : [],
   };
 }
 
@@ -166,9 +170,15 @@ function* makeFrame(
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
   const back = wiresOf(context.index, [...kept, ...around], frame, positions);
   frame.wires.push(...asReturns(context.index, back, frame, loop?.module));
+  markCases(context.index, frame, "kind" in shown ? partsOf(shown) : undefined);
   if (context.state.edgeWidth === "bytes")
     for (const wire of frame.wires) wire.width = edgeWidth(context.index, wire.tensor);
   return frame;
+}
+
+/** All that a group panel holds or represents. */
+function partsOf({ members, contents }: Group): readonly string[] {
+  return members.length > 0 ? members : contents.children;
 }
 
 /**
@@ -242,11 +252,13 @@ function repeatsOf(
   id: string,
   box: ModuleBox,
   shown: ShownContents,
-): Pick<Item, "run" | "members" | "loop" | "times" | "unrolled"> {
+): Pick<Item, "run" | "members" | "loop" | "times" | "unrolled" | "least"> {
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const series = index.series.get(id)?.length;
   if (unrolled.has(run.id)) return { run: run.id, members: [], loop: false, times: series ?? 1, unrolled: run.times };
-  return { run: run.id, members: run.members, loop: run.isLoop, times: series ?? run.times, unrolled: 1 };
+  const least = leastTimes(index, run.members, run.times);
+  const times = series ?? run.times;
+  return { run: run.id, members: run.members, loop: run.isLoop, times, unrolled: 1, ...(least && { least }) };
 }
 
 function isBundle(node: GraphNode | undefined): boolean {
@@ -272,6 +284,7 @@ function detailIn(detail: string, shown: ShownContents): string {
 function* groupItem(context: Context, id: string, group: Group, around: Direction): Steps<Item> {
   const { kind, isShared, times, run } = group;
   const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
+  const least = leastTimes(context.index, group.members, times);
   return {
     id,
     kind: "group",
@@ -284,6 +297,7 @@ function* groupItem(context: Context, id: string, group: Group, around: Directio
     unrolled: kind === "steps" ? times : 1,
     run,
     members: group.members,
+    ...(least && { least }),
     expandable: false,
     marks: [],
     frame: yield* makeFrame(

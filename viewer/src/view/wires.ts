@@ -4,7 +4,7 @@ import type { GraphIndex, Link, TensorSpec } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
 import { memoByObject } from "../shared/memo.js";
 import { BORDER, type Frame, type Wire } from "./frame.js";
-import { tensorLabel, withFormer } from "./labels/labels.js";
+import { sizesOf, tensorLabel, withFormer } from "./labels/labels.js";
 
 export function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<string, number>): Wire[] {
   const wires = new Map<string, Wire>();
@@ -16,7 +16,7 @@ export function wiresOf(index: GraphIndex, links: Link[], frame: Frame, position
     const toPort = portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort);
     // a collapsed block that reads a tensor twice has one wire
     const ends = `${from} ${to} ${fromPort} ${toPort} ${link.fromPort}`;
-    const { tensor, fromPort: source, flow, only } = link;
+    const { tensor, fromPort: source, flow } = link;
     const wire: Wire = {
       from,
       to,
@@ -27,11 +27,17 @@ export function wiresOf(index: GraphIndex, links: Link[], frame: Frame, position
       source,
       flow,
       label: tensorLabel(index, tensor),
+      ...placesOf(index, link),
     };
-    if (only) wire.only = only;
     addStrongest(wires, ends, withFormer(index, wire));
   }
   return withCables([...wires.values()]);
+}
+
+/** In which graphs or cases a wire is, if not in all. */
+function placesOf(index: GraphIndex, { only, cases, tensor }: Link): Pick<Wire, "only" | "cases" | "sizes"> {
+  const sizes = sizesOf(index, tensor);
+  return { ...(only && { only }), ...(cases && { cases }), ...(sizes && { sizes }) };
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {

@@ -12,7 +12,8 @@
  *   handler that registered last goes first;
  * - enter a mode that Escape leaves: `widget.modes.set({ text, leave }, true)`;
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture: decorate them, idempotently. "moved":
- *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed. "lit": `widget.lit` did;
+ *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed. "lit" and "case": `widget.lit` or
+ *   `widget.inCase` did;
  * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
  *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
  * - change what is shown: `widget.change(({ transitions }) => transitions.toggle(id), idThatStaysInPlace)`. This loads
@@ -41,7 +42,7 @@ import { header, type Tree } from "./picture/tree.js";
 
 export type Feature = (widget: Widget) => void;
 
-type EventName = "drawn" | "moved" | "selected" | "lit";
+type EventName = "drawn" | "moved" | "selected" | "lit" | "case";
 type KeyHandler = (id: string | undefined) => boolean;
 
 /** Something to do with a node: a button of the details panel. */
@@ -81,6 +82,8 @@ export class Widget {
   selected: string | undefined;
   /** Ids of the nodes on the shown path, which are not dimmed. Undefined without a path. */
   lit: ReadonlySet<string> | undefined;
+  /** Position of the case whose costs and values are shown; undefined for those of all. */
+  inCase: number | undefined;
   readonly actions: Action[] = [];
   /** The version that the diagram is compared with, and how to compare it with another, or with none. */
   comparedWith: string | undefined;
@@ -91,7 +94,7 @@ export class Widget {
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   readonly #shown: ShownPicture;
   readonly #liveRegion = box("mg-unseen-text");
-  readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [], lit: [] };
+  readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [], lit: [], case: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
   readonly #onConnect: ((signal: AbortSignal) => void)[] = [];
   #connection = new AbortController();
@@ -208,6 +211,11 @@ export class Widget {
   light(nodes: ReadonlySet<string> | undefined): void {
     this.lit = nodes;
     this.#emit("lit");
+  }
+
+  chooseCase(position: number | undefined): void {
+    this.inCase = position;
+    this.#emit("case");
   }
 
   /** Select nothing; whether anything was selected. */

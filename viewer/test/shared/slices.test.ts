@@ -74,6 +74,20 @@ it("keeps the current layout while another one is made", async () => {
   expect(session.laidOut).toBe(step.value);
 });
 
+it("keeps a state that becomes current while the layout of the former one is made", async () => {
+  const graph = GRAPHS.albert as GraphData;
+  const closed: SessionState = { expanded: [], unrolled: [], direction: "TB" };
+  const opened = { ...closed, expanded: graph.nodes.filter(({ kind }) => kind === "module").map(({ id }) => id) };
+  const viz = await instance();
+  const session = new Session({ graph, state: opened });
+  const ahead = session.layOut(viz);
+  ahead.next();
+  const layout = atOnce(session.show(() => closed, viz));
+  atOnce(ahead);
+  expect(session.state).toBe(closed);
+  expect(session.laidOut).toBe(layout);
+});
+
 it("goes on with what it waits for", async () => {
   const waits = function* (): Steps<string> {
     const answer = yield new Promise((resolve) => setTimeout(resolve, 5, "answer"));

@@ -9,6 +9,8 @@ export const GRID = 4;
 export const NAME_SIZE = 12;
 export const DETAIL_SIZE = 11;
 export const LABEL_SIZE = 10;
+/** Of the letters of cases. */
+export const LETTER_SIZE = 9;
 /** Diameter of a glyph's circle. */
 export const GLYPH = 24;
 /** Number of cards below a folded block, and the offset of each. */
@@ -90,7 +92,8 @@ export function formerData({ former }: Item, was: string, line = 0): { former?: 
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
 export function badge(item: Item): string {
   const times = Math.max(item.times, item.unrolled);
-  return [markSign(item), times > 1 ? `×${times}` : ""].filter((part) => part !== "").join(" ");
+  const count = item.least === undefined ? `×${times}` : `×${item.least}–${times}`;
+  return [markSign(item), times > 1 ? count : ""].filter((part) => part !== "").join(" ");
 }
 
 /** Width of the badge; 0 without one. */
@@ -111,9 +114,14 @@ export function notesWidth(item: Item): number {
   return text === "" ? 0 : Math.max(NOTE, Math.ceil(textWidth(text, LABEL_SIZE, true)) + BADGE_PADDING);
 }
 
-/** Width of what follows a name: the badge, the numbers of notes, and the sign for more images. */
+/** Width of the letters of cases; 0 without any. */
+export function lettersWidth({ letters = "" }: Item): number {
+  return letters === "" ? 0 : Math.ceil(textWidth(letters, LETTER_SIZE, true));
+}
+
+/** Width of what follows a name: letters of cases, the badge, the numbers of notes, and the sign for more images. */
 export function signsWidth(item: Item): number {
-  const widths = [badgeWidth(item), notesWidth(item), moreWidth(item)].filter((width) => width > 0);
+  const widths = [lettersWidth(item), badgeWidth(item), notesWidth(item), moreWidth(item)].filter((width) => width > 0);
   return widths.reduce((sum, width) => sum + width + NOTE_GAP, widths.length > 0 ? -NOTE_GAP : 0);
 }
 

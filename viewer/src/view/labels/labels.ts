@@ -231,8 +231,27 @@ function signOf(index: GraphIndex, tensor: string): string {
   return tensors.has(tensor) ? sign : "";
 }
 
+/** The shape in each shown case, empty where it has none; undefined if all are equal. */
+export function sizesOf(index: GraphIndex, tensor: string): string[] | undefined {
+  const { variants } = index.graph.tensors.get(tensor) ?? {};
+  const sizes = variants?.map((spec) => (spec === null ? "" : labelOf(index, tensor, spec)));
+  return sizes !== undefined && new Set(sizes).size > 1 ? sizes : undefined;
+}
+
+/** Most shapes of one tensor that a label lists. */
+const MOST_SIZES = 3;
+
+/** `1×16 | 1×1`: the shapes that cases give a tensor. */
+export function together(sizes: readonly string[]): string {
+  const distinct = [...new Set(sizes.filter((size) => size !== ""))];
+  const listed = distinct.length > MOST_SIZES ? [...distinct.slice(0, MOST_SIZES - 1), "…"] : distinct;
+  return listed.join(" | ");
+}
+
 function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined): string {
   if (spec === undefined) return "";
+  if (spec.variants !== undefined)
+    return together(spec.variants.map((own) => (own === null ? "" : labelOf(index, tensor, own))));
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
   return `${shape === "" ? "" : signOf(index, tensor)}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }

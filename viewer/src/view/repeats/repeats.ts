@@ -4,6 +4,7 @@ import { type Contents, childrenOf, contentsOf, type GraphIndex, type OpNode } f
 import { shortName } from "../../graph/names.js";
 import { memoByObject } from "../../shared/memo.js";
 import { atOnce, type Steps } from "../../shared/slices.js";
+import { runsLikeFirst } from "../case_marks.js";
 import { haveSameWeights } from "./used_weights.js";
 import { Wiring } from "./wiring.js";
 
@@ -194,9 +195,11 @@ function longestRun(search: Search, start: number, maxPeriod: number): Run | und
  * is a loop, whose first step may read a constant.
  */
 function repeats({ index, contents, keys, wiring }: Search, start: number, period: number): Run | undefined {
+  const childrenAt = (which: number) => repeat(contents, { start, period, times: 1, isChained: false }, which);
   const count = (matches: (times: number) => boolean) => {
     let times = 1;
-    while (equalRepeat(keys, start, period, times) && matches(times)) times += 1;
+    const runs = () => runsLikeFirst(index, childrenAt(0), childrenAt(times));
+    while (equalRepeat(keys, start, period, times) && runs() && matches(times)) times += 1;
     while (times > 1 && !wiring.leavesAsOne(start, period, times)) times -= 1;
     return times;
   };

@@ -110,7 +110,7 @@ export class Scene {
   }
 
   #partOf(container: SVGElement, { frame, geometry, inner }: Placed): Part {
-    const { drawItem, drawLabel, wireParts } = this.#drawing;
+    const { drawItem, drawLabel, wireLetters, wireParts } = this.#drawing;
     const group = container.querySelector(":scope > .mg-inside") as Element;
     const edges = group.firstElementChild as Element;
     const absent = { element: undefined, part: undefined };
@@ -125,7 +125,10 @@ export class Scene {
       return { ...absent, box: label, inner: null, kind: "label", draw };
     });
     const wires = wireParts(frame, geometry).map((wire): Entry => ({ ...absent, ...wire, inner: null, kind: "wire" }));
-    return { group, entries: [...items, ...labels], edges, wires };
+    const letters = wireLetters(frame, geometry).map(
+      (part): Entry => ({ ...absent, ...part, inner: null, kind: "label" }),
+    );
+    return { group, entries: [...items, ...labels, ...letters], edges, wires };
   }
 
   #open(entry: Entry, placed: Placed): Part {

@@ -1,0 +1,218 @@
+"""The steps of several passes as one tree: which step of one pass is which of another."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.ir.alignment import align
+from modeldiagrams.ir.nodes import FunctionCall, InputNode, ModuleNode, Node, OpNode, OutputNode
+from modeldiagrams.ir.weights import is_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["Step", "merge_passes", "sort_steps"]
+
+_CALL, _OP, _SAME_ID = 3, 2, 0.01
+"""Weights of pairs."""
+_MOST_ORDERS, _MOST_NODES = 6, 12_000
+"""Orders to try, and the sum of the nodes in them from which on there are fewer."""
+
+
+class Step:
+    """A call or op of some passes, and the steps inside it."""
+
+    __slots__ = ("around", "found", "id", "inside", "key", "places")
+
+    def __init__(self, key: tuple[Any, ...] = ()) -> None:
+        self.id = ""
+        """Its id in the union."""
+        self.key = key
+        """Equal for what may be the same step: the code that makes it, without numbers, which shift."""
+        self.found: dict[int, Node | FunctionCall] = {}
+        """Number of a pass → the step there."""
+        self.places: dict[int, int] = {}
+        """Number of a pass → when the step began; also of passes that only have what is inside a function call."""
+        self.around: Step | None = None
+        self.inside: list[Step] = []
+
+    def walk(self) -> Iterator[Step]:
+        """All steps inside, outer ones first."""
+        todo = self.inside[::-1]
+        while todo:
+            step = todo.pop()
+            yield step
+            todo += step.inside[::-1]
+
+
+def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
+    """Merge the steps of passes; what they share is in the result once.
+
+    Inputs, outputs and weights are no steps.
+
+    Args:
+        passes: The passes. The steps that only some have come in this order.
+        order: Their numbers in an order that doesn't depend on how they were given: it decides what is found equal.
+
+    Returns:
+        The root, which stands for the call of the model.
+    """
+    least = _least_steps([_make_tree(passes[i], i) for i in order]) if len(order) > 2 else 0  # noqa: PLR2004
+    size = sum(len(passes[i].nodes) for i in order)
+    made: list[tuple[int, Step]] = []
+    for numbers in _orders(order)[: max(1, _MOST_NODES // size)]:
+        root, *others = (_make_tree(passes[i], i) for i in numbers)
+        for other in others:
+            _merge(root, other)
+        made.append((sum(1 for _ in root.walk()), root))
+        if made[-1][0] <= least:
+            break
+    best = min(made, key=lambda counted: counted[0])[1]
+    for step in (best, *best.walk()):
+        step.inside = sort_steps(step.inside)
+        for inner in step.inside:
+            inner.around = step
+    return best
+
+
+def _orders(order: Sequence[int]) -> list[tuple[int, ...]]:
+    """Orders of merging: a pass that lacks a step puts those of later passes in the wrong place."""
+    if len(order) <= 2:  # noqa: PLR2004  (the greatest weight of pairs is the same both ways)
+        return [tuple(order)]
+    firsts = [(first, *(i for i in order if i != first)) for first in order]
+    return [*dict.fromkeys([firsts[0], tuple(order[::-1]), *firsts])][:_MOST_ORDERS]
+
+
+def _make_tree(graph: Graph, number: int) -> Step:
+    root = Step()
+    holders: dict[str | None, Step] = {None: root}
+    count = 0
+
+    def add(holder: Step, key: tuple[Any, ...], found: Node | FunctionCall) -> Step:
+        nonlocal count
+        count += 1
+        step = Step(key)
+        step.found[number], step.places[number] = found, count
+        holder.inside.append(step)
+        return step
+
+    def find_holder(name: str | None) -> Step:
+        if name not in holders:  # a function call that begins here
+            call = graph.functions[name]  # type: ignore[index]
+            key = ("function", call.function or call.name, call.call_site)
+            holders[name] = add(find_holder(call.parent), key, call)
+        return holders[name]
+
+    for node in graph.nodes:
+        if isinstance(node, InputNode | OutputNode) or is_weight(node):
+            continue
+        step = add(find_holder(node.scope or graph.hierarchy[node.id]), _key(node, graph), node)
+        if isinstance(node, ModuleNode):
+            holders[node.id] = step
+    return root
+
+
+def _key(node: Node, graph: Graph) -> tuple[Any, ...]:
+    if isinstance(node, ModuleNode):
+        return ("module", node.path, node.class_)
+    if isinstance(node, OpNode):
+        return ("op", node.name, node.source, *sorted(node.weights.values()))
+    # a constant without a name is known by its first reader
+    reader = next((by for edge in graph.adjacency.get(node.id, ()) for by in [graph.by_id[edge.to]]), None)
+    return ("constant", getattr(reader, "name", None), getattr(reader, "source", None))
+
+
+def _merge(into: Step, other: Step) -> None:
+    """Merge a tree into another one, which it leaves in pieces."""
+    todo = [(into, other)]
+    while todo:
+        into, other = todo.pop()
+        into.found.update(other.found)
+        into.places.update(other.places)
+        a, b = into.inside, other.inside
+        if not a or not b:
+            into.inside = a or b
+            continue
+        merged: list[Step] = []
+        at = [0, 0]
+        for i, j in [*_pair(a, b), (len(a), len(b))]:
+            merged += [*_nest(a[at[0] : i], b[at[1] : j], todo), *a[i : i + 1]]
+            todo += zip(a[i : i + 1], b[j : j + 1], strict=True)
+            at = [i + 1, j + 1]
+        into.inside = merged
+
+
+def _pair(a: list[Step], b: list[Step]) -> list[tuple[int, int]]:
+    ids = [{item.id for item in step.found.values()} for step in a]
+    own = [next(iter(step.found.values())).id for step in b]
+    weights = [_OP if step.key[0] == "op" else _CALL for step in a]
+    return align(
+        [step.key for step in a], [step.key for step in b], lambda i, j: weights[i] + _SAME_ID * (own[j] in ids[i])
+    )
+
+
+def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_last: bool = False) -> list[Step]:
+    """Put steps into function calls that only the other passes show: those with few ops are not shown."""
+    nested: list[Step] = []
+    start = 0
+    for k, call in enumerate(a):
+        if call.key[0] == "function" and b and (pairs := _pair(call.inside, b)):
+            first, last = pairs[0][1], pairs[-1][1]
+            nested += [*_nest(b[:first], a[start:k], todo, is_last=True), call]
+            content = Step()
+            content.inside = b[first : last + 1]
+            for step in reversed(content.inside):
+                content.places |= step.places
+            todo.append((call, content))
+            start, b = k + 1, b[last + 1 :]
+    rest = a[start:]
+    return [*nested, *([*b, *rest] if is_last else _nest(b, rest, todo, is_last=True))]
+
+
+def sort_steps(steps: list[Step]) -> list[Step]:
+    """Sort steps so that those of every pass keep their order, if it is one, and earlier passes come first."""
+    following: dict[Step, list[Step]] = {step: [] for step in steps}
+    waits = dict.fromkeys(steps, 0)
+    for number in {number for step in steps for number in step.places}:
+        chain = sorted((step for step in steps if number in step.places), key=lambda step: step.places[number])
+        for step, after in pairwise(chain):
+            following[step].append(after)
+            waits[after] += 1
+
+    def entry(step: Step) -> tuple[tuple[int, int], int]:
+        return min(step.places.items()), numbers[step]
+
+    numbers = {step: i for i, step in enumerate(steps)}
+    ready = [entry(step) for step in steps if not waits[step]]
+    heapq.heapify(ready)
+    found: list[Step] = []
+    while ready:
+        step = steps[heapq.heappop(ready)[1]]
+        found.append(step)
+        for after in following[step]:
+            waits[after] -= 1
+            if not waits[after]:
+                heapq.heappush(ready, entry(after))
+    return [*found, *(step for step in steps if waits[step])]  # the latter if passes have the same inputs in two orders
+
+
+def _least_steps(trees: list[Step]) -> int:
+    """The number of steps that no order can undercut: of each code in a call, as many as the pass with most has."""
+    most: Counter[int] = Counter()
+    known: dict[tuple[int, tuple[Any, ...]], int] = {}  # number of the code around, and key → number of a code
+    for tree in trees:
+        todo = [(0, tree)]
+        counts: Counter[int] = Counter()
+        while todo:
+            around, step = todo.pop()
+            for inner in step.inside:
+                code = known.setdefault((around, inner.key), len(known) + 1)
+                counts[code] += 1
+                todo.append((code, inner))
+        most |= counts
+    return most.total()

@@ -1,0 +1,70 @@
+"""Unites what several passes say about the ways through a model's code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.ir.ways import Side, UncalledModule, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["unite_uncalled", "unite_ways"]
+
+
+def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
+    """The ways that any pass reached, by file and line. A side is taken if any pass took it.
+
+    Args:
+        passes: Number of a case → the ways in its pass.
+    """
+    found: dict[tuple[str, str, str, int], dict[int, Way]] = {}
+    for number, ways in passes.items():
+        times: Counter[tuple[str, str, str]] = Counter()
+        for way in ways:
+            place = (way.source, way.statement, way.condition)
+            times[place] += 1  # one line may have the same condition twice
+            found.setdefault((*place, times[place]), {})[number] = way
+    return tuple(sorted(map(_unite, found.values()), key=_place))
+
+
+def _unite(ways: Mapping[int, Way]) -> Way:
+    sides: dict[tuple[str, int], dict[int, Side]] = {}
+    for number, way in ways.items():
+        for side in way.sides:
+            sides.setdefault((side.name, side.line), {})[number] = side
+    united = []
+    for known in sides.values():
+        took = tuple(number for number, side in known.items() if side.taken)
+        united.append(
+            Side(
+                name=next(iter(known.values())).name,
+                line=next(iter(known.values())).line,
+                taken=bool(took),
+                cases=() if len(took) == len(ways) else took,
+            )
+        )
+    classes = tuple(dict.fromkeys(name for way in ways.values() for name in way.classes))
+    first = next(iter(ways.values()))
+    return msgspec.structs.replace(first, classes=classes, sides=tuple(sorted(united, key=lambda side: side.line)))
+
+
+def _place(way: Way) -> tuple[str, int]:
+    file, _, line = way.source.rpartition(":")
+    return file, int(line)
+
+
+def unite_uncalled(passes: Sequence[Sequence[UncalledModule]]) -> tuple[UncalledModule, ...]:
+    """The modules that no pass called."""
+    candidates = {module.path: module for modules in passes for module in modules}
+    paths = [{module.path for module in modules} for modules in passes]
+
+    def is_uncalled(path: str) -> bool:
+        around = {path, *(path[:i] for i, sign in enumerate(path) if sign == ".")}
+        return all(around & uncalled for uncalled in paths)
+
+    found = [module for path, module in candidates.items() if is_uncalled(path)]
+    return tuple(module for module in found if not any(module.path.startswith(f"{other.path}.") for other in found))

@@ -1,0 +1,100 @@
+/** What only some cases run: marked once, at the outermost part, with letters that the legend explains. */
+import { instance } from "@viz-js/viz";
+import { describe, expect, it } from "vitest";
+import { draw } from "../../src/draw/draw.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { layout } from "../../src/layout/layout.js";
+import type { Frame } from "../../src/view/frame.js";
+import { view } from "../../src/view/view.js";
+import { caseOf, heads, withCases } from "../cases.js";
+import { chain } from "../fixtures.js";
+import { sketch } from "../sketch.js";
+
+const viz = await instance();
+
+function shown(graph: GraphData, expanded: string[] = []) {
+  return view(index(graph), { expanded, unrolled: [], direction: "TB" });
+}
+
+/** Every box and panel with its letters, of those that have some. */
+function lettersIn({ items }: Frame): string[] {
+  return items.flatMap(({ id, letters, frame }) => [
+    ...(letters === undefined ? [] : [`${id} ${letters}`]),
+    ...(frame === null ? [] : lettersIn(frame)),
+  ]);
+}
+
+describe("parts of some cases", () => {
+  it("have letters once, at the outermost part", () => {
+    const marked = ["/drop b", "cls a", "seg b", "output:c a", "output:s b"];
+    expect(lettersIn(shown(heads(), ["cls", "seg"]).root)).toEqual(marked);
+  });
+
+  it("have letters at an edge whose ends run in more cases", () => {
+    const { wires, items } = shown(heads()).root;
+    const lettered = wires.filter(({ letters }) => letters !== undefined);
+    expect(lettered.map(({ from, to, letters }) => [items[from]?.id, items[to]?.id, letters])).toEqual([
+      ["stem", "/norm", "a"],
+    ]);
+  });
+
+  it("show sizes that differ side by side, at most three", () => {
+    expect(shown(heads()).root.wires[0]?.label).toBe("1×8 | 2×8");
+    const many = heads();
+    const sizes = [2, 3, 4].map((size) => ({ "input:x:0": { shape: [size, 8], dtype: "float32" } }));
+    many.cases = [...(many.cases ?? []).slice(0, 1), ...sizes.map((tensors, i) => caseOf(`${i}`, { tensors }))];
+    expect(shown(many).root.wires[0]?.label).toBe("1×8 | 2×8 | …");
+  });
+
+  it("are in the drawn picture and its legend, also without colours", () => {
+    const svg = draw(layout(shown(heads()), viz));
+    expect(svg).toContain('data-id="cls" data-cases="0"');
+    expect(svg.match(/class="mg-bar"/g)).toHaveLength(5 + 2);
+    for (const name of ["cls", "seg"]) expect(svg).toMatch(new RegExp(`class="mg-legend".*>${name}<`));
+  });
+
+  it("that only forced passes ran are dashed and said to be unseen", () => {
+    const graph = withCases(
+      sketch("x > a/relu > a/mul > y\nx > b/gelu > b/mul > y"),
+      [caseOf("seen"), caseOf("no", { forced: true })],
+      {
+        "b/gelu": [1],
+        "b/mul": [1],
+      },
+    );
+    const { items, wires } = shown(graph).root;
+    expect(items.map(({ id, marks }) => [id, marks.includes("forced")])).toEqual([
+      ["input:x", false],
+      ["a", false],
+      ["b", true],
+      ["output:y", false],
+    ]);
+    expect(items[2]?.detail).toContain("forced, not seen");
+    expect(wires.map(({ forced }) => forced === true)).toEqual([false, true, false, true]);
+    expect(draw(layout(shown(graph), viz))).toMatch(/class="mg-legend".*forced, not seen/);
+  });
+});
+
+describe("repeats that some cases take less often", () => {
+  const blocks = (where: Record<string, number[]>) =>
+    shown(withCases(chain, [caseOf("few"), caseOf("many")], where)).root.items.map(({ id, least, times, letters }) => [
+      id,
+      least,
+      times,
+      letters,
+    ]);
+  const inside = (block: string, cases: number[]) =>
+    Object.fromEntries(["norm", "mul", "add"].map((op) => [`${block}/${op}`, cases]));
+
+  it("say the least and the most", () => {
+    expect(blocks(inside("b.2", [1]))[2]).toEqual(["b.0", 2, 3, undefined]);
+  });
+
+  it("are represented by a repeat of all their cases only", () => {
+    expect(blocks(inside("b.0", [1])).slice(2, 4)).toEqual([
+      ["b.0", undefined, 1, "b"],
+      ["b.1", undefined, 2, undefined],
+    ]);
+  });
+});
