@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - runs in interpreters without this project's dependencies
 """Finds the ways of functions without torch, in any Python: prints them as JSON.
 
 Run it as a script: the tests do so in each interpreter that there is.
@@ -6,8 +5,10 @@ Run it as a script: the tests do so in each interpreter that there is.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
+import importlib
 import json
 import sys
 import types
@@ -60,21 +61,21 @@ def passing_on(function: Callable[..., Any]) -> Callable[..., Any]:
 
 class Net(Module):
     def __init__(self) -> None:
-        self.proj, self.extra, self.scale, self.layers = Module(), None, 2, []
+        self.proj, self.other, self.scale, self.layers = Module(), None, 2, []
 
     @passing_on
     def forward(self, x: Tensor, mask: Tensor | None = None, colour: Colour = Colour.RED) -> Any:
         if mask is not None:
             x = x + mask
         if (
-            self.training
-            and self.scale > 1  # several lines
+            self.training and self.scale > 1  # several lines
         ):
             x = x.relu()
-        y = self.proj(x) if self.scale > 1 else self.extra(x)
+        y = self.proj(x) if self.scale > 1 else self.other(x)
         for layer in self.layers:
             y = layer(y)
-        while y > 100: y = y.relu()  # noqa: E701 - on one line
+        while y > 100:
+            y = y.relu()
         match colour:
             case Colour.RED:
                 y = y + 1
@@ -91,8 +92,6 @@ class Net(Module):
         return parts, sum(self.items(y))
 
     def scope(self) -> Any:
-        import contextlib
-
         return contextlib.nullcontext()
 
     def items(self, y: Tensor) -> Iterator[int]:
@@ -106,8 +105,8 @@ class Net(Module):
         if y > 50:
             return y
         y = y + 1
-        if self.extra is not None:
-            y = self.extra(y)
+        if self.other is not None:
+            y = self.other(y)
         elif self.scale == 3:
             y = y + 2
         else:
@@ -139,9 +138,7 @@ def load() -> Any:
         sys.modules[package.__name__] = package
     sys.modules["modeldiagrams.ir.ways"] = types.ModuleType("modeldiagrams.ir.ways")
     vars(sys.modules["modeldiagrams.ir.ways"]).update(Way=Way, Side=Side)
-    from modeldiagrams.tracer.ways import finding
-
-    return finding
+    return importlib.import_module("modeldiagrams.tracer.ways.finding")
 
 
 def classify(value: Any) -> str | None:
@@ -169,5 +166,5 @@ if __name__ == "__main__":
     found = find(lambda: (net.forward(Tensor()), net.forward(Tensor(2.0))))
     assert sys.gettrace() is tracer
     sys.settrace(None)
-    rows = [[way.statement, way.condition, way.waits_for, way.function] for way in found]
-    print(json.dumps([[*row, {s.name: s.taken for s in way.sides}] for row, way in zip(rows, found)]))
+    rows = [(w.statement, w.condition, w.waits_for, w.function, {s.name: s.taken for s in w.sides}) for w in found]
+    print(json.dumps(rows))

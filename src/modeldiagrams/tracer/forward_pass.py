@@ -25,6 +25,7 @@ from modeldiagrams.tracer.fake.data_dependent import fewer_assumed
 from modeldiagrams.tracer.graph.assumed_sizes import is_small, mark_assumed, take_costs
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, explain_missing_times
+from modeldiagrams.tracer.graph.pass_ways import PassWays
 from modeldiagrams.tracer.graph.status import build_status
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
 from modeldiagrams.tracer.patches.patch_table import list_patches
@@ -35,13 +36,13 @@ from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
+from modeldiagrams.tracer.recording.watched_recorder import WatchedRecorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, modules_under_fsdp, restored, sharding_restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
 from modeldiagrams.tracer.values.traced_callables import unwrap
-from modeldiagrams.tracer.ways.pass_ways import PassWays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -178,7 +179,8 @@ class _Pass:
     def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
         self._ways = PassWays(self._invocation)
-        with self._run_with(self._ways.make_recorder):
+        watch = self._ways.watch
+        with self._run_with(OpRecorder if watch is None else functools.partial(WatchedRecorder, watch)):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
             graph = self._ways.add_to(graph, self._recording, self._named_tensors)
@@ -216,6 +218,8 @@ class _Pass:
             finally:
                 self._recording.release()
                 self._named_tensors.release()
+                if self._ways is not None:
+                    self._ways.release()
 
     def _keep_error(self, recorder: OpRecorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         try:
@@ -247,14 +251,16 @@ class _Pass:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
             scope.enter_context(_disable_compiler())
-            with recorder.record_thread(recorder.context), mode_stacks_restored(), self._observing():
+            with recorder.record_thread(recorder.context), mode_stacks_restored(), self._observing(recorder):
                 result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
                 if isinstance(result, Iterator):  # a generator runs only while it is asked for items
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _observing(self) -> AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._ways is None else self._ways.observing()
+    def _observing(self, recorder: OpRecorder) -> AbstractContextManager[None]:
+        if self._ways is None:
+            return contextlib.nullcontext()
+        return self._ways.observing(lambda: recorder.threads.context.stack[-1])
 
     def _prepare_modes(self, recorder: OpRecorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
         """Make the dispatch modes of the pass, the outermost first, and convert the inputs for them."""

@@ -75,24 +75,8 @@ class CallStack:
         `forward` is given if it is called directly, without ``__call__``.
         """
         recorder = self.recorder
-        before = recorder.watch.pause() if recorder.watch is not None else None
-        try:
-            return self._run(context, module, function, args, kwargs, frame, forward)
-        finally:
-            if recorder.watch is not None:
-                recorder.watch.restore(before)
-
-    def _run(  # noqa: PLR0913, PLR0917 - as `run`
-        self,
-        context: ThreadContext,
-        module: nn.Module,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
-        frame: FrameType,
-        forward: Callable[..., Any] | None,
-    ) -> Any:
-        recorder = self.recorder
+        watch = recorder.watch
+        watched = watch is not None and watch.pause()
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
             return self.run_function(recorder.recording.root, function, args, kwargs)
@@ -110,6 +94,8 @@ class CallStack:
         finally:
             context.stack.pop()
             context.scopes, context.paused, context.observed = scopes, paused, observed
+            if watched:
+                watch.resume()  # type: ignore[union-attr]
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model, whose module call is already on the stack: the root."""
@@ -140,9 +126,15 @@ class CallStack:
             own = forward.__func__ if type(forward) is MethodType and forward.__self__ is module else None
             if type(own) is FunctionType and own.__code__ is self.recorded_forward:
                 call.forward = function = own.__wrapped__  # type: ignore[attr-defined]
-        if self.recorder.watch is None:
+        watch = self.recorder.watch
+        if watch is None:
             return self._close(call, given, function(module, *args, **kwargs))
-        return self._close(call, given, self.recorder.watch.run(function, (module, *args), kwargs))
+        watch.begin(function)
+        try:
+            result = function(module, *args, **kwargs)
+        finally:
+            watch.pause()
+        return self._close(call, given, result)
 
     def _run_scripted(
         self, call: ModuleCall, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]

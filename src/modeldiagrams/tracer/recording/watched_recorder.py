@@ -23,8 +23,9 @@ class WatchedRecorder(OpRecorder):
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        before = self.watch.pause()  # type: ignore[union-attr]
+        watched = self.watch.pause()  # type: ignore[union-attr]
         try:
             return super().__torch_function__(func, types, args, kwargs)
         finally:
-            self.watch.restore(before)  # type: ignore[union-attr]
+            if watched:
+                self.watch.resume()  # type: ignore[union-attr]

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.tracer.ways.observer import READS_VARIABLES, FrameMark, has_other_tracer
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import CodeType, FrameType
@@ -26,6 +24,7 @@ _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _DEEPEST = 100
 """Deeper calls belong to the function at this depth: nobody opens more boxes, and endless recursion fails soon."""
+_READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
 _STORES = ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")
 """Prefixes of instructions that assign or delete variables of a function."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -113,7 +112,7 @@ def parameters_of(code: CodeType) -> Mapping[str, int]:
     Includes ``*args`` and ``**kwargs``. Empty for a function that may hold the dict of its variables: until Python
     3.12, reading a frame's variables from outside writes into that dict.
     """
-    if not READS_VARIABLES.isdisjoint(code.co_names):
+    if not _READS_VARIABLES.isdisjoint(code.co_names):
         return {}
     n = code.co_argcount + code.co_kwonlyargcount
     n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -138,7 +137,16 @@ def argument_values(frame: FrameType, code: CodeInfo) -> list[tuple[str, Any]]:
     return found
 
 
-_NOT_BEGUN = FrameMark()
+class _Mark:
+    """Marks a frame, as its trace function: an attribute that frames have for debuggers. Does nothing when called."""
+
+    __slots__ = ()
+
+    def __call__(self, *_: object) -> None:
+        pass
+
+
+_NOT_BEGUN = _Mark()
 
 
 class Scopes(msgspec.Struct, eq=False):
@@ -218,11 +226,11 @@ def _depth_inside(scope: Scope | None) -> int:
 
 def _mark(frame: FrameType) -> Any:
     """Mark a frame; return the mark, or the frame itself while a debugger or coverage runs."""
-    if frame.f_trace is None and not has_other_tracer():
-        frame.f_trace = FrameMark()
+    if frame.f_trace is None and sys.gettrace() is None:
+        frame.f_trace = _Mark()
     return _mark_of(frame)
 
 
 def _mark_of(frame: FrameType | None) -> Any:
     mark = frame.f_trace if frame is not None else None
-    return mark if type(mark) is FrameMark else frame
+    return mark if type(mark) is _Mark else frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.user_files import shorten_path
 from modeldiagrams.ir.ways import Side, Way
 from modeldiagrams.tracer.ways.judging import runs_tensors
-from modeldiagrams.tracer.ways.observer import READS_VARIABLES, make_observer
+from modeldiagrams.tracer.ways.observer import make_observer
 from modeldiagrams.tracer.ways.scope import Scope
 from modeldiagrams.tracer.ways.syntax import Sources, start_of, text_of
 from modeldiagrams.tracer.ways.waiting import decide
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.ways.scope import Kind
     from modeldiagrams.tracer.ways.syntax import Branch, Option
 
+_READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
+"""Functions whose result may be the dict of a function's variables, which reading these would change."""
+_IN_FUNCTION = re.compile(r"(\.<locals>)?\.<(list|set|dict)comp>")
+"""The end of the name of a comprehension, which is part of the function from Python 3.12 on."""
 _LONGEST = 200
 """Characters of a condition."""
 
@@ -63,6 +67,10 @@ class Ways:
         self.faults: list[str] = []
         """Sentences about our own failures, which must not become the model's."""
         self.observer = make_observer(is_followed, self._on_reach, running_in, self._sources)
+
+    def release(self) -> None:
+        """Break reference cycles, like `PassRecord.release`."""
+        self.observer = None
 
     def _on_reach(self, branch: Branch, frame: FrameType) -> None:
         try:
@@ -107,11 +115,11 @@ class Ways:
 
 def _variables_of(frame: FrameType) -> dict[str, Any]:
     """The variables of a running function; none where reading them could change what the function sees."""
-    if not READS_VARIABLES.isdisjoint(frame.f_code.co_names):
+    if not _READS_VARIABLES.isdisjoint(frame.f_code.co_names):
         return {}
     held = frame.f_locals
     variables = dict(held)
-    if isinstance(held, dict) and sys.gettrace() is None:  # Python 3.12; it would keep the values alive
+    if isinstance(held, dict):  # until Python 3.12; it would keep the values alive as long as the function runs
         held.clear()
     return variables
 
@@ -123,7 +131,7 @@ def _make_way(watched: Watched, branch: Branch, reached: _Reached) -> Way:
         statement=branch.statement,
         condition=condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…",
         waits_for=reached.waits_for,
-        function=watched.code.co_qualname.replace("<locals>.", ""),
+        function=_IN_FUNCTION.sub("", watched.code.co_qualname).replace("<locals>.", ""),
         classes=tuple(sorted({get_full_name(owner) for owner in watched.owners if owner is not None})),
         sides=tuple(
             Side(name=option.name, line=start_of(option.nodes[0])[0], taken=watched.ran(option.nodes, option.covers))

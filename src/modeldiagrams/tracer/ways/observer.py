@@ -1,13 +1,14 @@
 """Notes which code of the model's functions runs, without disturbing debuggers and coverage. Imports no torch.
 
-From Python 3.12 on, `sys.monitoring` reports each instruction once. On Python 3.11, `sys.settrace` reports lines, and
-the instructions of lines that are in several sides of a branch; whoever runs much code that is no model's, as the
-tracer and PyTorch do, calls `Observer.pause` meanwhile.
+From Python 3.12 on, `sys.monitoring` reports each instruction once. Python 3.11's trace function reports lines, and the
+instructions of lines that are in several sides of a branch. It slows down all code, so whoever runs much that is not
+the model's, as the tracer and PyTorch do, calls `Tracing.pause` meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +17,7 @@ from modeldiagrams.common.user_files import is_model_code
 from modeldiagrams.tracer.ways.syntax import end_of, find_branches, lines_of, start_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
 
     from modeldiagrams.tracer.ways.syntax import Branch, Sources
@@ -28,10 +29,6 @@ _MONITORS = range(6)
 """The ids of tools of `sys.monitoring`."""
 _TOOL = 4
 """The id of ours: one that Python does not give to debuggers, coverage, profilers or optimisers."""
-
-
-READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
-"""Functions whose result may be the dict of a function's variables."""
 
 
 class Observer:
@@ -162,84 +159,91 @@ class Monitoring(Observer):
         return monitoring.DISABLE
 
 
-class FrameMark:
-    """A trace function of one frame, which also marks the frame: see `Scopes`."""
-
-    __slots__ = ("_follow",)
-
-    def __init__(self, follow: Callable[[FrameType, str], None] | None = None) -> None:
-        self._follow = follow
-
-    def __call__(self, frame: FrameType, event: str, _: object) -> None:
-        """Be told of an event in the frame."""
-        if self._follow is not None:
-            self._follow(frame, event)
-
-
 class Tracing(Observer):
-    """Uses `sys.settrace`."""
+    """Uses the trace function of the interpreter.
+
+    Not through `sys.settrace`, which writes the variables of every function that is called into a dict, where they live
+    as long as the function runs.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        """As `Observer`."""
+        super().__init__(*arguments)
+        self._follow = _TRACE_FUNCTION(self._on_event)
+        self._pending: BaseException | None = None
+        """An exception raised during an event, as by a signal: there, it would be lost."""
 
     @contextlib.contextmanager
     def observing(self) -> Iterator[None]:
         """Observe in the block."""
-        sys.settrace(self._on_call)
+        self.resume()
         try:
             yield
         finally:
             sys.settrace(None)
 
-    def pause(self) -> Any:
-        """Do not observe until `restore` gets the returned value."""
-        before = sys.gettrace()
-        if before is not None:
-            sys.settrace(None)
-        return before
+    def pause(self) -> bool:
+        """Do not observe until `resume`; return whether something was observed."""
+        if sys.gettrace() is None:
+            return False
+        sys.settrace(None)
+        self._raise()
+        return True
 
-    def restore(self, before: Any) -> None:
-        """Do what was done before `pause`, which returned this."""
-        if before is not None:
-            sys.settrace(before)
+    def resume(self) -> None:
+        """Observe the functions that are called from now on, and those that were observed before `pause`."""
+        self._raise()
+        _SET_TRACE(self._follow, _SHOWN)
 
-    def run(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run a function of the model, observed unless it is one of torch."""
-        before = sys.gettrace()
+    def begin(self, function: Callable[..., Any]) -> None:
+        """Observe a function of a module that is about to run, unless it is torch's own."""
         code = getattr(function, "__code__", None)
         if code is None or code.co_name != "forward" or is_model_code(code.co_filename):
-            sys.settrace(self._on_call)
+            self.resume()
+
+    def _raise(self) -> None:
+        if self._pending is not None:
+            error, self._pending = self._pending, None
+            raise error
+
+    def _on_event(self, _: Any, frame: FrameType, event: int, __: Any) -> int:
         try:
-            return function(*args, **kwargs)
-        finally:
-            sys.settrace(before)
+            watched = self._find(frame.f_code)
+            if event == _CALL:
+                frame.f_trace_lines = watched is not None
+                if watched is not None:
+                    watched.owners.add(self._running_in())
+            elif watched is not None:
+                self._on_code(watched, frame, event)
+        except BaseException as error:  # noqa: BLE001
+            self._pending = error
+        return 0
 
-    def _on_call(self, frame: FrameType, *_: object) -> Any:
-        watched = self._find(frame.f_code)
-        # each call of a trace function writes the variables into their dict, which the function may hold
-        if watched is None or not READS_VARIABLES.isdisjoint(frame.f_code.co_names):
-            return None
-        watched.owners.add(self._running_in())
-        return FrameMark(self._on_event)
-
-    def _on_event(self, frame: FrameType, event: str) -> None:
-        watched = self._find(frame.f_code)
-        if watched is None:
-            return
-        if event == "line":
+    def _on_code(self, watched: Watched, frame: FrameType, event: int) -> None:
+        if event == _LINE:
             line = frame.f_lineno
             watched.lines.add(line)
             frame.f_trace_opcodes = line in watched.exact_lines
-            if watched.waiting and line in watched.tests:
-                for branch in watched.tests[line]:
-                    if line not in watched.exact_lines and branch in watched.waiting:
-                        self._reach(watched, branch, frame)
-        elif event == "opcode" and frame.f_lasti not in watched.instructions:
+            for branch in watched.tests.get(line, ()) if watched.waiting and line not in watched.exact_lines else ():
+                if branch in watched.waiting:
+                    self._reach(watched, branch, frame)
+        elif event == _INSTRUCTION and frame.f_lasti not in watched.instructions:
             watched.instructions.add(frame.f_lasti)
             self._reach_at(watched, watched.span(frame.f_lasti), frame)
 
 
-def has_other_tracer() -> bool:
-    """Whether a trace function that is not ours is set, such as that of a debugger."""
-    tracer = sys.gettrace()
-    return tracer is not None and not isinstance(getattr(tracer, "__self__", None), Observer)
+_CALL, _LINE, _INSTRUCTION = 0, 2, 7
+"""``PyTrace_CALL``, ``PyTrace_LINE`` and ``PyTrace_OPCODE`` of Python's C interface."""
+_TRACE_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_void_p)
+
+
+def ignore_event(*_: object) -> None:
+    """What `sys.gettrace` returns meanwhile: code that sets it again with `sys.settrace` ends the observation."""
+
+
+_SET_TRACE = ctypes.pythonapi["PyEval_SetTrace"]
+_SET_TRACE.restype = None
+_SHOWN = ctypes.py_object(ignore_event)
 
 
 def make_observer(*arguments: Any) -> Monitoring | Tracing | None:

@@ -174,7 +174,9 @@ class _Waiting:
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         if name in _MODES:
             return {"mode"}
-        if (owner is not None and name in _SIZES) or (owner is None and name == "len" and self._is_tensor(arguments[0])):
+        if (owner is not None and name in _SIZES) or (
+            owner is None and name == "len" and self._is_tensor(arguments[0])
+        ):
             return {"size"}
         if owner is None or name == "is_tensor":
             about = about or name in _ABOUT

@@ -27,20 +27,20 @@ def find_uncalled(root: nn.Module, recording: PassRecord, weights: NamedTensors)
     modules = modules_of(root)
     called = {id(call.module) for call in (recording.root, *recording.steps) if type(call) is ModuleCall}
     ran = _paths_around(path for path, module in modules if id(module) in called) | _paths_of_weights(recording)
-    scripted = [f"{path}." for path, module in modules if _is_script(module) and id(module) in called]
+    scripted = tuple(f"{path}." for path, module in modules if _is_script(module) and id(module) in called)
     ran_modules = {id(module) for path, module in modules if path in ran}  # some have several paths
-    found: dict[int, UncalledModule] = {}
-    outer: set[str] = set()
+    found: list[UncalledModule] = []
+    listed: dict[int, str] = {}
+    """``id`` of each uncalled module → its first path."""
     for path, module in modules:
         is_empty = isinstance(module, _CONTAINERS) and not (own_modules(module) or own_parameters(module))
-        if not path or id(module) in ran_modules or id(module) in found or is_empty:
+        if not path or id(module) in ran_modules or id(module) in listed or path.startswith(scripted) or is_empty:
             continue
-        around = _paths_around([path]) - {path}
-        if outer.isdisjoint(around) and not path.startswith(tuple(scripted)):
-            outer.add(path)
+        if _paths_around([path]).isdisjoint(listed.values()):
             class_ = get_full_name(class_of(module))
-            found[id(module)] = UncalledModule(path=path, class_=class_, parameters=weights.count(module))
-    return tuple(found.values())
+            found.append(UncalledModule(path=path, class_=class_, parameters=weights.count(module)))
+        listed[id(module)] = path
+    return tuple(found)
 
 
 def _is_script(module: Any) -> bool:

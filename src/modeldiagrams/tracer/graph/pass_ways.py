@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +10,21 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import find_module, list_bases
+from modeldiagrams.common.class_facts import list_bases
 from modeldiagrams.common.user_files import is_model_code, is_user_file
-from modeldiagrams.tracer.recording.op_recorder import OpRecorder
-from modeldiagrams.tracer.recording.watched_recorder import WatchedRecorder
+from modeldiagrams.tracer.graph.uncalled import find_uncalled
 from modeldiagrams.tracer.torch_facts.private_api import class_of
 from modeldiagrams.tracer.ways.finding import Ways
 from modeldiagrams.tracer.ways.observer import Tracing
 from modeldiagrams.tracer.ways.scope import plain_function
-from modeldiagrams.tracer.ways.uncalled import find_uncalled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
-    from modeldiagrams.tracer.values.pass_records import Invocation, PassRecord
+    from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
     from modeldiagrams.tracer.ways.scope import Kind
 
 OTHER_TOOL = (
@@ -42,17 +39,16 @@ class PassWays:
     def __init__(self, invocation: Invocation) -> None:
         self._files = _files_of(invocation)
         self._ways = Ways(self._is_followed, classify, self._running_class)
-        self._recorder: OpRecorder | None = None
+        self._running: Callable[[], ModuleCall] | None = None
 
-    def make_recorder(self, *arguments: Any) -> OpRecorder:
-        """Make the recorder of the pass."""
-        observer = self._ways.observer
-        make = functools.partial(WatchedRecorder, observer) if isinstance(observer, Tracing) else OpRecorder
-        self._recorder = make(*arguments)
-        return self._recorder
+    @property
+    def watch(self) -> Tracing | None:
+        """The observer, if it is to be paused while other code runs."""
+        return self._ways.observer if isinstance(self._ways.observer, Tracing) else None
 
-    def observing(self) -> AbstractContextManager[None]:
-        """Observe the code that runs in the block."""
+    def observing(self, running: Callable[[], ModuleCall]) -> AbstractContextManager[None]:
+        """Observe the code that runs in the block; `running` returns the running module call."""
+        self._running = running
         return contextlib.nullcontext() if self._ways.observer is None else self._ways.observer.observing()
 
     def add_to(self, graph: Graph, recording: PassRecord, weights: NamedTensors) -> Graph:
@@ -65,12 +61,17 @@ class PassWays:
         status = msgspec.structs.replace(graph.status, notes=notes)
         return msgspec.structs.replace(graph, ways=ways.list(), uncalled=uncalled, status=status)
 
+    def release(self) -> None:
+        """Break reference cycles, like `PassRecord.release`."""
+        self._ways.release()
+        self._running = None
+
     def _is_followed(self, file: str) -> bool:
         """Whether a function is the model's: in the user's files, or beside a module's class; not in its libraries."""
         return is_model_code(file) and (file in self._files or is_user_file(file))
 
     def _running_class(self) -> type | None:
-        module = self._recorder.threads.context.stack[-1].module if self._recorder is not None else None
+        module = self._running().module if self._running is not None else None
         return class_of(module) if isinstance(module, nn.Module) else None
 
 
@@ -79,9 +80,10 @@ def _files_of(invocation: Invocation) -> set[str]:
     function = plain_function(invocation.function)
     found = {function.__code__.co_filename} if isinstance(function, types.FunctionType) else set()
     for class_ in {class_of(module): None for _, module in invocation.modules}:
-        bases = [base for base in list_bases(class_) if base is class_ or "forward" in vars(base)]
-        modules = [sys.modules.get(find_module(base)) for base in bases]
-        found |= {str(module.__file__) for module in modules if module is not None and module.__file__}
+        for base in list_bases(class_):
+            if base is class_ or "forward" in vars(base):
+                functions = map(plain_function, vars(base).values())
+                found |= {item.__code__.co_filename for item in functions if isinstance(item, types.FunctionType)}
     return found
 
 
