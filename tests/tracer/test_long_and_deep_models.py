@@ -7,9 +7,11 @@ import sys
 import textwrap
 
 import pytest
+import torch
 from torch import nn
 
 from modeldiagrams.ir import serialize
+from modeldiagrams.ir.cases import project_case, unite_cases
 from modeldiagrams.tracer import trace
 from tracer.traced_graph import Lambda, linear, x
 
@@ -40,6 +42,31 @@ def test_what_runs_plainly_is_not_too_deep_for_a_trace(mode):
         sys.setrecursionlimit(limit)
     assert graph.status.error is None
     assert len(graph.nodes) == 203
+
+
+class Tree(nn.Module):
+    """Calls itself for each of its branches, as tree-structured networks do."""
+
+    def __init__(self):
+        super().__init__()
+        self.leaf, self.join = nn.Linear(4, 4), nn.Linear(8, 4)
+
+    def forward(self, h, tree):
+        return self.join(torch.cat([self(h, branch) for branch in tree], -1)) if tree else self.leaf(h)
+
+
+def test_deep_recursion_has_short_ids_also_as_a_case():
+    trees = [()]
+    for _ in range(30):
+        trees.append((trees[-1], ()))
+    model = Lambda(lambda self, h, tree: self.tree(h, tree), tree=Tree())
+    graphs = {str(depth): trace(model, (x(), trees[depth])) for depth in (5, 30)}
+    united = serialize.deserialize(serialize.serialize(unite_cases(graphs)))
+    assert all(graph.status.error is None for graph in graphs.values())
+    assert sum(node.kind == "module" and node.path == "tree" for node in united.nodes) < 2 * 31 + 5
+    assert max(len(node.id) for node in united.nodes) < 30
+    for depth, graph in graphs.items():
+        assert serialize.serialize(project_case(united, depth)) == serialize.serialize(graph)
 
 
 def test_modules_too_deep_for_python_are_the_models_failure():

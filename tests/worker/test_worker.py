@@ -46,6 +46,28 @@ def test_mode_and_training_are_options(worker, tmp_path):
     assert list(found.model.outputs) == ["loss"]
 
 
+def test_explore_is_an_option(worker, tmp_path):
+    (tmp_path / "gate.py").write_text(
+        "from torch import nn\n"
+        "class Gate(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.a, self.b = nn.Linear(4, 2), nn.Linear(4, 2)\n"
+        "    def forward(self, x):\n"
+        "        return self.a(x) if x.mean() > 0 else self.b(x)\n"
+    )
+    options = {"model": "gate.Gate", "explore": "true"}
+    answer = worker.trace(parse_options(options), [tmp_path])
+    cases = deserialize(answer.graph).cases
+    assert [case.forced for case in cases] == [False, True]
+    assert cases[1].text == "x.mean() > 0"
+    assert not answer.may_differ
+    assert worker.trace(parse_options(options), [tmp_path]).graph == answer.graph
+    # a pass only begins if there is time for it, and what the clock ended is not for the cache
+    cut = worker.trace(parse_options({**options, "timeout": "0.02"}), [tmp_path])
+    assert isinstance(cut, Refused) or cut.may_differ
+
+
 def test_second_trace_gives_the_same_bytes(worker):
     assert trace(worker, "mypkg.Model") == trace(worker, "mypkg.Model")
 

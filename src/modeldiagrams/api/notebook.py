@@ -43,6 +43,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     training: bool | None = None,
     measure_time: bool = False,
     part: str | None = None,
+    explore: bool = False,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
@@ -62,6 +63,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
             class of a name in eval mode.
         measure_time: Whether to measure how long each op takes, see `trace`.
         part: The dotted path of a module to draw as the model.
+        explore: Whether to add the other sides where a tensor's value decided, see `trace`.
         **view: As in `to_svg`.
 
     Returns:
@@ -77,7 +79,8 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    graph = _trace(model, args, kwargs, {"mode": mode, "measure_time": measure_time, "part": part}, training=training)
+    options: _TraceOptions = {"mode": mode, "measure_time": measure_time, "part": part, "explore": explore}
+    graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
     recordings = read_recordings(graph, list_named_files(recording))
@@ -88,6 +91,7 @@ class _TraceOptions(TypedDict):
     mode: Literal["auto", "fake", "meta", "real"]
     measure_time: bool
     part: str | None
+    explore: bool
 
 
 def _trace(
@@ -117,7 +121,7 @@ def _trace(
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
         return trace(target.model, args, kwargs, **options)
-    return graph_of(target, options["mode"], measure_time=options["measure_time"])
+    return graph_of(target, options["mode"], measure_time=options["measure_time"], explore=options["explore"])
 
 
 @contextmanager

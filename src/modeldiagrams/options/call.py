@@ -120,6 +120,14 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             " memory, and up to ten times more. Times differ from run to run."
         ),
     ] = None
+    explore: Annotated[
+        bool | None,
+        Meta(
+            description="Whether to run the model up to 24 more times, each with another answer where a tensor's value"
+            " decided: the other side of an `if`, another number of steps of a loop. What these passes found is in the"
+            " diagram, marked as forced and not seen."
+        ),
+    ] = None
     recorded: dict[str, RecordedCall] | None = None
     """No option: class → its recorded call, where the author leaves something open."""
 

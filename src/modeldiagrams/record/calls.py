@@ -98,7 +98,7 @@ def recorded_graph(call: Call, file: Path) -> Path | None:
         file: The file of recorded calls.
     """
     chosen = (call.args, call.kwargs, call.config, call.inputs, call.inputs_from, call.mode, call.part)
-    if any(value is not None for value in chosen) or call.training or call.measure_time:
+    if any(value is not None for value in chosen) or call.training or call.measure_time or call.explore:
         return None
     name = call.model.replace(":", ".")
     package = f"{name.rpartition('.')[0]}."

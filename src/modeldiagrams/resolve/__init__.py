@@ -16,6 +16,7 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
+from modeldiagrams.resolve.exploring import AS_TRACED, with_other_sides
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
@@ -162,6 +163,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     costs: bool = True,
     measure_time: bool = False,
     part: str | None = None,
+    explore: bool = False,
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
@@ -182,9 +184,11 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
             also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
+        explore: Whether to run up to 24 more passes that take the other side where a tensor's value decided. Those that
+            find something new are cases of the graph.
 
     Returns:
-        The graph of the pass.
+        The graph of the pass, or of the pass as it was traced and those that `explore` found.
 
     Raises:
         ModelDiagramsError: if the tracer fails where it can't show what it recorded.
@@ -195,14 +199,14 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     if part is not None:
         check_arguments(model, args, mode, measure_time=measure_time)
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time)
-    graph = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
-    if graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
-        return graph
-    return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time)
+        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
+    found = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
+    if found.graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
+        return (with_other_sides({AS_TRACED: found}) if explore else found).graph
+    return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time, explore=explore)
 
 
-def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_time: bool) -> Graph:
+def _trace_part(given: Target, part: str, mode: Mode, **options: bool) -> Graph:
     """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
     model = given.model
     if not isinstance(model, nn.Module):
@@ -212,7 +216,7 @@ def _trace_part(given: Target, part: str, mode: Mode, *, costs: bool, measure_ti
     with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
         with Writes(snapshot.before_write):
             found = _take_part(whole, part, type(model).__name__)
-        return graph_of(found, mode, costs=costs, measure_time=measure_time)
+        return graph_of(found, mode, **options)
 
 
 def _infer_target(model: nn.Module) -> Target:
@@ -222,9 +226,12 @@ def _infer_target(model: nn.Module) -> Target:
     return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
 
 
-def graph_of(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False) -> Graph:
+def graph_of(
+    target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False, explore: bool = False
+) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
-    graph = record(target, mode, costs=costs, measure_time=measure_time).graph
+    found = record(target, mode, costs=costs, measure_time=measure_time)
+    graph = (with_other_sides({AS_TRACED: found}) if explore else found).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import gc
 import itertools
 import reprlib
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +26,7 @@ from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, expl
 from modeldiagrams.tracer.graph.pass_ways import PassWays
 from modeldiagrams.tracer.graph.status import build_status
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
+from modeldiagrams.tracer.patches.interpreter import compiler_disabled, interpreter_settings
 from modeldiagrams.tracer.patches.patch_table import list_patches
 from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
@@ -52,14 +51,21 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.restore.leftovers import Namespace
     from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 
+    Prepare: TypeAlias = Callable[[OpRecorder], None]
+    """Changes the recorder of a pass before the pass begins."""
+
+
+class Rerun(Protocol):
+    """Runs a pass again."""
+
+    def __call__(self, prepare: Prepare, *, assumes_fewer: bool = False) -> tuple[Graph, set[str]]:
+        """Return the graph, and the files that ran; with other assumed sizes if it `assumes_fewer`."""
+
+
 _R = TypeVar("_R", bound=OpRecorder)
 _MAX_YIELDED = 1024
 _MAX_NESTED = 8
 """Passes to look into autograd functions inside autograd functions."""
-_FRAMES_FACTOR = 4
-"""A module call takes up to 3 frames of torch and 4 of ours, so a traced model needs that many times more frames."""
-_MAX_FRAMES = 12_000
-"""Our upper limit, unless the program has a higher one: twice as many frames overflow a usual stack."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class Trace:
     graph: Graph
     sources: tuple[str, ...]
     """Absolute paths of the user's source files, sorted."""
+    rerun: Rerun | None = dataclasses.field(default=None, compare=False)
+    """Runs the same pass again; None if there was none."""
 
 
 def trace(  # noqa: PLR0913  (one parameter for each choice)
@@ -117,21 +125,36 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
                 graph, ran, attempt = last.get("real", last[attempt.mode])
             elif graph.status.guesses:
                 other = dataclasses.replace(attempt, assumes_fewer=True)
-                graph = mark_assumed(graph, functools.partial(_record, invocation, other, (), costs=costs))
+                graph = mark_assumed(graph, functools.partial(_record, invocation, other, costs=costs))
                 if mode == "auto" and attempt.mode == "fake" and graph.status.assumed_tensors and is_small(graph):
                     other = dataclasses.replace(attempt, mode="real", concrete=False)
-                    graph = take_costs(graph, _record(invocation, other, (), costs=costs)[0])
+                    graph = take_costs(graph, _record(invocation, other, costs=costs)[0])
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
-            return Trace(graph, user_files(ran))
+            rerun = functools.partial(_rerun, invocation, attempt, costs=costs)
+            return Trace(graph, user_files(ran), None if error else rerun)
         notes += notes_on(attempt, attempts[0], error)
 
 
-def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *, costs: bool) -> tuple[Graph, set[str]]:
+def _rerun(
+    invocation: Invocation, attempt: Attempt, prepare: Prepare, *, costs: bool, assumes_fewer: bool = False
+) -> tuple[Graph, set[str]]:
+    """Do what `Rerun` says."""
+    return _record(invocation, dataclasses.replace(attempt, assumes_fewer=assumes_fewer), costs=costs, prepare=prepare)
+
+
+def _record(
+    invocation: Invocation,
+    attempt: Attempt,
+    notes: tuple[str, ...] = (),
+    *,
+    costs: bool,
+    prepare: Prepare = lambda _: None,
+) -> tuple[Graph, set[str]]:
     """Run a pass; run it again as long as autograd functions turn out to call modules."""
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
         try:
-            recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+            recorded = _Pass(invocation, attempt, costs=costs, prepare=prepare).record(notes)
         except Exception as error:
             if (fault := find_fault(error)) is None:
                 raise
@@ -166,8 +189,11 @@ def check_arguments(model: Any, args: Any, mode: Any, *, measure_time: bool) -> 
 class _Pass:
     """One attempt at a forward pass."""
 
-    def __init__(self, invocation: Invocation, attempt: Attempt, *, costs: bool) -> None:
+    def __init__(
+        self, invocation: Invocation, attempt: Attempt, *, costs: bool, prepare: Prepare = lambda _: None
+    ) -> None:
         self._invocation = invocation
+        self._prepare = prepare
         self._attempt = attempt
         self._costs = costs
         self._recording = PassRecord(ModuleCall("", "", invocation.function, None))
@@ -208,9 +234,10 @@ class _Pass:
         modules = self._invocation.modules
         namespaces = namespaces_of(model, modules)
         restoring = restored(model, inputs, namespaces if self._attempt.mode == "fake" else ())
-        with _interpreter_settings(), restoring as snapshot:
+        with interpreter_settings(), restoring as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             recorder.opened = self._invocation.opened
+            self._prepare(recorder)
             try:
                 with sharding_restored(modules):
                     self._keep_error(recorder, snapshot, namespaces)
@@ -250,7 +277,7 @@ class _Pass:
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
-            scope.enter_context(_disable_compiler())
+            scope.enter_context(compiler_disabled())
             with recorder.record_thread(recorder.context), mode_stacks_restored(), self._observing(recorder):
                 result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
                 if isinstance(result, Iterator):  # a generator runs only while it is asked for items
@@ -290,27 +317,3 @@ class _Pass:
 def _share_modes(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
     share_fake_modes(undo)
     return modes
-
-
-def _disable_compiler() -> Any:
-    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
-        return contextlib.nullcontext()
-    return torch.compiler.set_stance("force_eager")
-
-
-@contextlib.contextmanager
-def _interpreter_settings() -> Iterator[None]:
-    """Turn garbage collection off and allow deeper recursion.
-
-    A recording is many small objects, none of them garbage. Every module call takes some of our frames in addition to
-    its own, and a model that runs without a trace must run in one.
-    """
-    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
-    sys.setrecursionlimit(max(limit, min(_FRAMES_FACTOR * limit, _MAX_FRAMES)))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-        if was_enabled:
-            gc.enable()

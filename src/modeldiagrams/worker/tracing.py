@@ -18,8 +18,10 @@ from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
+from modeldiagrams.resolve.exploring import AS_TRACED, with_other_sides
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
+from modeldiagrams.tracer.decisions.explore import OUT_OF_TIME
 from modeldiagrams.worker.dependencies import find_dependencies
 from modeldiagrams.worker.limits import explain_memory, limit_process
 from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
@@ -28,7 +30,9 @@ from modeldiagrams.worker.protocol import Kind, Problem, Refused, Traced, TraceR
 from modeldiagrams.worker.read_files import list_read_files
 
 if TYPE_CHECKING:
-    from modeldiagrams.ir.graph import Failure, Graph
+    from collections.abc import Callable
+
+    from modeldiagrams.ir.graph import Graph, Status
     from modeldiagrams.options.options import Limits
 
 __all__ = ["trace", "warm_up"]
@@ -66,7 +70,7 @@ def trace(request: TraceRequest, log: int) -> Traced | Refused:
     Returns:
         The graph, or a refusal.
     """
-    start = time.time_ns()
+    start, began = time.time_ns(), time.monotonic()
     if not request.call.measure_time:  # a graph must not depend on the processor, but times do
         os.environ |= _SAME_NUMBERS
         torch.set_num_threads(_THREADS)
@@ -74,7 +78,7 @@ def trace(request: TraceRequest, log: int) -> Traced | Refused:
     try:
         with limit_process(request.limits.seconds, request.limits.gigabytes, log):
             imported = _list_imported(request.call.model)
-            answer: Traced | Refused = _trace(request)
+            answer: Traced | Refused = _trace(request, lambda: began + request.limits.seconds - time.monotonic())
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         problem = _make_problem(error, request)
@@ -95,13 +99,14 @@ def _list_imported(model: str) -> tuple[str, ...]:
     return () if len(found) < _MANY_MODULES or has_changed(before, process_state()) else found
 
 
-def _trace(request: TraceRequest) -> Traced:
+def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
     call = request.call
     target = _on_device(resolve(call, request.limits.device), request)
     if target.note is not None and any(map(is_out_of_memory, target.tried)):
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
+        trace = with_other_sides({AS_TRACED: trace}, seconds_left=seconds_left) if call.explore else trace
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = _add_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
     classes = {type(module) for module in target.model.modules()}
@@ -119,15 +124,17 @@ def _trace(request: TraceRequest) -> Traced:
         has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
         # a variant that was tried before, and needs more memory, would do elsewhere
-        may_differ=_may_differ(trace.graph.status.error) or any(map(is_out_of_memory, target.tried)),
+        may_differ=_may_differ(trace.graph.status) or any(map(is_out_of_memory, target.tried)),
     )
 
 
-def _may_differ(error: Failure | None) -> bool:
-    """Whether a file, a connection or the memory limit ended the forward, judged by built-in exceptions."""
+def _may_differ(status: Status) -> bool:
+    """Whether a file, a connection, a limit of memory or time ended the forward, judged by built-in exceptions."""
+    error = status.error
     kind = getattr(builtins, error.type, None) if error else None
     is_external = isinstance(kind, type) and issubclass(kind, OSError)
-    return is_external or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
+    is_cut = any(note.endswith(OUT_OF_TIME) for note in status.notes)
+    return is_external or is_cut or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
 
 
 def _on_device(target: Target, request: TraceRequest) -> Target:

@@ -4,6 +4,7 @@ import type { Positions } from "../graph/cases.js";
 import {
   badge,
   badgeWidth,
+  DECIDES,
   LOOP,
   lettersWidth,
   MORE,
@@ -26,12 +27,14 @@ const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 /** What follows a name: letters of cases, the badge, the numbers of notes, and the number of further images. */
 export function drawSigns(item: Item, x: number, y: number, painter: Painter): string {
   const after = (start: number, width: number) => (width === 0 ? start : start + width + NOTE_GAP);
-  const badge = after(x, lettersWidth(item));
+  const diamond = after(x, lettersWidth(item));
+  const badge = after(diamond, item.decides ? DECIDES : 0);
   const notes = after(badge, badgeWidth(item));
   const more = after(notes, notesWidth(item));
   const letters = drawLetters(item, x - NEARER, y + SUPERSCRIPT, painter);
   return (
     letters +
+    drawDiamond(item, diamond, y, painter) +
     drawBadge(item, badge, y, painter) +
     drawNotes(item, notes, y + 1, painter) +
     drawMore(item, more, y + 1, painter)
@@ -46,6 +49,15 @@ export function casesData({ cases }: { cases?: Positions }): { cases?: string } 
 /** Letters are raised, and nearer to the name than other signs, px. */
 const NEARER = 5;
 const SUPERSCRIPT = 8;
+
+/** A small diamond: the box contains a condition on a tensor's value. */
+function drawDiamond({ decides, family }: Item, x: number, y: number, painter: Painter): string {
+  if (!decides) return "";
+  const half = DECIDES / 2;
+  const context: StyleContext = { family, classes: ["decides"] };
+  const geometry = `d="M${num(x)} ${num(y + 8)}l${half} ${-half}l${half} ${half}l${-half} ${half}z"`;
+  return painter.shape({ tag: "path", roles: ["strokes"], context, geometry });
+}
 
 /** The letters of the cases that run an item, like those of footnotes. */
 export function drawLetters({ letters = "", family }: Item, x: number, y: number, painter: Painter): string {

@@ -7,11 +7,13 @@ import {
   formerData,
   formerWords,
   GLYPH,
+  isDecision,
   isTerminal,
   isTwoLines,
   NAME_SIZE,
   nameLines,
   ONE_LINE,
+  POINT,
   STACK_CARDS,
   STACK_STEP,
   signsWidth,
@@ -56,6 +58,7 @@ export function drawBox(item: Item, box: Box, painter: Painter): string {
 /** The full text if the box shortens or omits it; else empty. */
 function tooltipOf(item: Item): string {
   const { name, detail } = boxWords(item);
+  if (item.hint !== undefined) return item.hint;
   if (item.glyph === null && name === item.name && detail === item.detail) return "";
   return item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name;
 }
@@ -63,11 +66,21 @@ function tooltipOf(item: Item): string {
 function drawRect(item: Item, box: Box, context: StyleContext, painter: Painter): string {
   const stack = stackHeight(item);
   const height = box.height - stack;
+  if (isDecision(item)) {
+    const d = pointed(box.width, height);
+    return painter.shape({ tag: "path", roles: ["box"], context, geometry: `d="${d}"` });
+  }
   const rounding = isTerminal(item) ? Math.min(height, ONE_LINE) / 2 : RADIUS;
   const d = `d="${stackedCards(box.width, height)}"`;
   const cards = stack > 0 ? painter.shape({ tag: "path", roles: ["cards"], context, geometry: d }) : "";
   const geometry = `width="${num(box.width)}" height="${num(height)}" rx="${num(rounding)}"`;
   return cards + painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+}
+
+/** The outline of a condition: a long diamond. */
+function pointed(width: number, height: number): string {
+  const half = num(height / 2);
+  return `M0 ${half}L${POINT} 0H${num(width - POINT)}L${num(width)} ${half}L${num(width - POINT)} ${num(height)}H${POINT}z`;
 }
 
 /** The lower edges of the cards below a folded run. */
@@ -90,7 +103,8 @@ function drawWords(item: Item, box: Box, context: StyleContext, painter: Painter
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const names = nameLines(item);
   const [last, more] = [names[names.length - 1] ?? "", (names.length - 1) * DETAIL_LINE];
-  const nameEnd = nameMiddle + textWidth(last, NAME_SIZE, true) / 2 + GAP;
+  const isBold = item.kind !== "op" || item.letters === undefined;
+  const nameEnd = nameMiddle + textWidth(last, NAME_SIZE, isBold) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
   const was = formerWords(item);
   const beside = twoLines ? {} : { detail, detailData: formerData(item, was.detail) };

@@ -1,6 +1,7 @@
 /** Removes ops that only Python reads, such as checks, sizes and counts that no output depends on. */
 import { each, type Steps } from "../shared/slices.js";
-import type { Graph, OpNode } from "./graph.js";
+import { append } from "./append.js";
+import type { Edge, Graph, OpNode } from "./graph.js";
 import { shortName } from "./names.js";
 import { withoutSteps } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
@@ -18,7 +19,42 @@ const DISCRETE = /^(u?int|bool)/;
 export function* withoutDeadEnds(graph: Graph): Steps<Graph> {
   // a failed trace ends anywhere, and without outputs every op is a dead end
   if (graph.status.state !== "complete" || !graph.nodes.some(({ kind }) => kind === "output")) return graph;
-  return yield* withoutSteps(graph, yield* deadEnds(graph));
+  const removed = yield* deadEnds(graph);
+  return yield* withoutSteps(withDecisions(graph, removed), removed);
+}
+
+/** Keeps the ops whose value decides what runs next, and connects them with what the arithmetic before them reads. */
+function withDecisions(graph: Graph, removed: Set<string>): Graph {
+  const kept = [...(graph.found?.decisions.keys() ?? [])].filter((id) => removed.delete(id));
+  if (kept.length === 0) return graph;
+  const arriving = new Map<string, Arrival[]>();
+  for (const [from, edges] of graph.adjacency) for (const edge of edges) append(arriving, edge.to, { from, edge });
+  const adjacency = new Map(graph.adjacency);
+  for (const to of kept) {
+    for (const { from, edge } of sourcesOf(to, arriving, removed))
+      adjacency.set(from, [...(adjacency.get(from) ?? []), { ...edge, to }]);
+  }
+  return { ...graph, adjacency };
+}
+
+interface Arrival {
+  from: string;
+  edge: Edge;
+}
+
+/** The edges by which tensors reach an op through removed ones. */
+function sourcesOf(id: string, arriving: ReadonlyMap<string, Arrival[]>, removed: ReadonlySet<string>): Arrival[] {
+  const found = new Map<string, Arrival>();
+  const passed = new Set([id]);
+  // a set that is walked grows
+  for (const at of passed) {
+    const arrivals = (arriving.get(at) ?? []).filter(({ edge }) => edge.flow !== "shape");
+    for (const arrival of arrivals) {
+      if (removed.has(arrival.from)) passed.add(arrival.from);
+      else if (at !== id) found.set(arrival.edge.tensor, arrival);
+    }
+  }
+  return [...found.values()];
 }
 
 function* deadEnds(graph: Graph): Steps<Set<string>> {

@@ -99,6 +99,27 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   images?: Image[];
 }
 
+/** A place in the code that leads on in several ways. */
+export type Way = NonNullable<GraphData["ways"]>[number];
+
+/** What a trace says of them. */
+export interface Found {
+  /** Op that reads a value → the way that waited for it; one op of several that one condition reads. */
+  decisions: ReadonlyMap<string, Way>;
+  /** Container → loops in it that ran until a value ended them, and the ops that read it. */
+  loops: ReadonlyMap<string, readonly { way: Way; reads: readonly string[] }[]>;
+  /** Module call → `3 of 8 experts`: lists in it that ran in part. */
+  partly: ReadonlyMap<string, readonly Part[]>;
+}
+
+/** How many of a list ran. */
+export interface Part {
+  ran: number;
+  of: number;
+  /** Name of the list; empty for the module's own children. */
+  list: string;
+}
+
 /** Parts of a graph that are looked up by id or name. */
 interface ById {
   adjacency: ReadonlyMap<string, Edge[]>;
@@ -112,7 +133,10 @@ interface ById {
 }
 
 /** A graph with maps instead of plain objects, which would find a module named `constructor` where there is none. */
-export interface Graph extends Omit<GraphData, keyof ById>, ById {}
+export interface Graph extends Omit<GraphData, keyof ById>, ById {
+  /** What the trace says of the ways through the code. */
+  found?: Found;
+}
 
 /** Id of the root container; the root module's call has no node. */
 export const ROOT = "";

@@ -1,6 +1,7 @@
 /** Graph → index: the children of every container, and the links between them. */
 import { atOnce, each, type Steps } from "../shared/slices.js";
 import { joinCases, type Positions, withVariants } from "./cases.js";
+import { findWays } from "./found.js";
 import {
   ancestors,
   type Contents,
@@ -33,6 +34,7 @@ export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...d
   const tensors = mapped<TensorSpec>(data.tensors);
   withVariants(data, tensors);
   yield;
+  const found = findWays(data);
   return yield* indexGraphSteps({
     ...{ ...data, adjacency, hierarchy, tensors },
     parameters: mapped(data.parameters),
@@ -40,6 +42,7 @@ export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...d
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
     ...(texts && { texts: mapped(texts) }),
     ...(annotations && { annotations: mapped(annotations) }),
+    ...(found && { found }),
   });
 }
 
@@ -150,7 +153,7 @@ function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, sour
   const toPort = series === undefined ? edge.tensor : seriesPort(series);
   for (const [container, from, to] of crossings(result, source, edge.to)) {
     // the op that makes a member of a series has its own port: the series begins in its container
-    const fromPort = from === source && series !== source ? edge.tensor : toPort;
+    const fromPort = from === source && !result.series.has(source) ? edge.tensor : toPort;
     addLink(links, container, {
       from,
       to,

@@ -58,10 +58,11 @@ function itemKey(item: Item): string {
     narrow,
     letters = "",
     least,
+    decides,
   } = item;
   const { width, height } = thumbSize(item);
   const is = `${loop ? "l" : ""}${expandable ? "e" : ""}${narrow ? "n" : ""}${stack ?? ""}${frame?.direction ?? ""}`;
-  const sizes = `${kind} ${glyph ?? ""} ${times} ${unrolled} ${is} ${marks.join()} ${notes.join()} ${letters} ${least ?? ""} ${width} ${height} ${moreImages ?? ""}`;
+  const sizes = `${kind} ${glyph ?? ""} ${times} ${unrolled} ${is} ${marks.join()} ${notes.join()} ${letters} ${least ?? ""} ${decides ?? ""} ${width} ${height} ${moreImages ?? ""}`;
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${former === undefined ? "" : JSON.stringify(former)}`;
 }
 

@@ -1,10 +1,12 @@
 /** The details of a node; for equal blocks drawn as one: totals, each, and where they differ. */
+import { shownCases } from "../graph/cases.js";
 import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import type { Cost } from "./costs.js";
-import { pathOf } from "./naming.js";
-import { type Detail, describe, factsOf, type NodeDetails } from "./node_details.js";
+import { factsByCase } from "./case_facts.js";
+import type { Cost, Costs } from "./costs.js";
+import { type Detail, pathOf } from "./naming.js";
+import { describe, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
 
 /** Most blocks that are compared. */
@@ -16,20 +18,23 @@ type Amounts = Partial<Record<Detail["label"], string>>;
 
 /** The details of a node and of what it represents; of the model if the id is empty. */
 export function detailsOf(session: Session, id: string): NodeDetails {
-  const details = describe(session.indexOf(id), id);
+  const index = session.indexOf(id);
+  const details = { ...describe(index, id), facts: factsByCase(index, id, session.caseIndex, session.inCase) };
   const ids = session.rolled().all(id);
   return ids.length > 1 ? detailsOfAll(session, details, ids) : details;
 }
 
 /** Extends the details of the first block to all. */
 function detailsOfAll(session: Session, details: NodeDetails, ids: readonly string[]): NodeDetails {
-  const amounts = amountsOf(session, ids);
+  const amounts = amountsOf(session, session.costs, ids);
   const all = (text: string) => fill(words.ofAll, ids.length, text);
   const facts = details.facts.map((fact) => {
     const amount = amounts[fact.label];
     const [first = "", ...others] = fact.lines;
     const each = fact.label === "time" ? timesOf(session, ids) : first;
-    return amount === undefined ? fact : { ...fact, lines: [all(amount), fill(words.each, each), ...others] };
+    if (amount === undefined) return fact;
+    const inCases = isByCase(session, fact) ? amountsByCase(session, ids, fact.label) : [];
+    return { ...fact, lines: inCases.length > 0 ? inCases : [all(amount), fill(words.each, each), ...others] };
   });
   const differing = differences(session, ids);
   const title = rangeOf(ids.map((id) => nameOf(session, id)));
@@ -41,8 +46,19 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
   };
 }
 
-function amountsOf(session: Session, ids: readonly string[]): Amounts {
-  const { costs } = session;
+/** Whether a fact has lines for cases. */
+function isByCase({ firstCase }: Session, { lines }: Detail): boolean {
+  return firstCase !== undefined && lines[0]?.startsWith(fill(words.inEach, firstCase.name, "")) === true;
+}
+
+function amountsByCase(session: Session, ids: readonly string[], label: Detail["label"]): string[] {
+  return shownCases(session.traced.graph).flatMap(({ name, position }) => {
+    const amount = amountsOf(session, session.costsIn(position), ids)[label];
+    return amount === undefined ? [] : fill(words.inEach, name, fill(words.ofAll, ids.length, amount));
+  });
+}
+
+function amountsOf(session: Session, costs: Costs, ids: readonly string[]): Amounts {
   const { whole } = costs;
   const all = costs.of(ids, session.visibleGraph());
   const counted = (what: Exclude<keyof Cost, "moved" | "signs">, format: (value: number) => string): Amounts => {

@@ -1,7 +1,17 @@
 /** Nodes, tensors and amounts as words. */
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
+import type { words } from "../shared/explore_strings.js";
 import { fill, strings } from "../shared/strings.js";
 import { tensorLabel } from "../view/labels/labels.js";
+
+/** A fact about a node. */
+export interface Detail {
+  /** A key of the messages. */
+  label: keyof typeof words;
+  lines: string[];
+  /** File and line of each of the lines; empty for none. */
+  places?: string[];
+}
 
 /** The class of a module, the function of an op, the contents of a bundle, else the kind of node. */
 export function typeOf(node: GraphNode): string {

@@ -15,13 +15,8 @@ import { shortName } from "../graph/names.js";
 import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { pathOf, tensorText, typeOf } from "./naming.js";
-
-export interface Detail {
-  /** A key of the messages. */
-  label: keyof typeof words;
-  lines: string[];
-}
+import { type Detail, pathOf, tensorText, typeOf } from "./naming.js";
+import { wayFacts } from "./way_facts.js";
 
 export interface NodeDetails {
   /** A module's dotted path, a weight's name, the model's name. */
@@ -75,6 +70,7 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
     },
     { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
+    ...wayFacts(index, node),
     { label: "assumptions", lines: assumptionsOf(index, id) },
     { label: "asOptions", lines: node === undefined ? optionsOf(index) : [] },
     { label: "error", lines: errorOf(index, id) },

@@ -3,8 +3,10 @@ import { withChangesOpen } from "../diff/union/opened.js";
 import type { Compared } from "../diff/union/union.js";
 import { drawItem, picture } from "../draw/draw.js";
 import { drawLabel, wireLetters, wireParts } from "../draw/wires.js";
+import { type ShownCase, shownCases } from "../graph/cases.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexDataSteps, indexGraph } from "../graph/indexing.js";
+import { caseIndex } from "../graph/one_case.js";
 import { annotate } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layoutCache, layoutSteps, type Viz } from "../layout/layout.js";
@@ -67,7 +69,9 @@ export class Session {
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
   #grouped: GraphIndex | undefined;
-  #costs: Costs | undefined;
+  /** Position of the case whose values are shown. */
+  inCase: number | undefined;
+  readonly #costs = new Map<number | undefined, Costs>();
   #rolled: { state: SessionState; rolled: Rolled } | undefined;
   /** Cache for the last layout. */
   #flow: { layout: Layout; hidden: OnlyIn | undefined; flow: Reachability } | undefined;
@@ -199,10 +203,32 @@ export class Session {
     return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
   }
 
-  /** The costs of the trace. */
+  /** The graph of one case: here, so that only the core contains what makes it. */
+  readonly caseIndex = caseIndex;
+
+  /** The trace of the case whose costs are told. */
+  get costed(): GraphIndex {
+    const position = this.inCase ?? this.firstCase?.position;
+    return position === undefined ? this.traced : caseIndex(this.traced, position);
+  }
+
+  /** The costs of the trace: of several cases, those of the chosen one, else of the first. */
   get costs(): Costs {
-    this.#costs ??= new Costs(this.grouped);
-    return this.#costs;
+    return this.costsIn(this.inCase ?? this.firstCase?.position);
+  }
+
+  /** @param position of a case; absent if there is one pass only */
+  costsIn(position: number | undefined): Costs {
+    const known = this.#costs.get(position);
+    const costs = known ?? new Costs(position === undefined ? this.grouped : caseIndex(this.grouped, position));
+    this.#costs.set(position, costs);
+    return costs;
+  }
+
+  /** The first of several cases. */
+  get firstCase(): ShownCase | undefined {
+    const shown = shownCases(this.traced.graph);
+    return shown.length > 1 ? shown[0] : undefined;
   }
 
   /** The rolled repeats of a state. */

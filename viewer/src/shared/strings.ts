@@ -82,6 +82,11 @@ const ENGLISH = {
   tiedToOthers: "tied",
   tensors: "{0} tensors",
   forced: "forced, not seen",
+  assumed: "assumed",
+  notTraced: "other side not traced (line {0})",
+  lineOf: "line {0}",
+  partRan: "{0} of {1} {2} ran",
+  recursion: "recursion, {0} calls",
   // and in its legend
   embedding: "embedding",
   attention: "attention",

@@ -13,14 +13,18 @@ export function markCases(index: GraphIndex, frame: Frame, parts?: readonly stri
   frame.items.forEach((item, i) => {
     markItem(index, item, ran[i] ?? [], around);
   });
-  const endOf = (end: number) => (end === BORDER ? around : (ran[end] ?? around));
+  // outside of the border, an edge already has its letters
+  const arriving = new Map<string, readonly number[]>();
+  for (const wire of frame.wires.filter(({ from }) => from === BORDER))
+    arriving.set(wire.source, eitherOf([arriving.get(wire.source) ?? [], casesOfEdge(graph, wire)]));
   for (const wire of frame.wires) {
+    const { from, to, source } = wire;
+    const [before = around, after = around] = [from === BORDER ? arriving.get(source) : ran[from], ran[to]];
+    const ends = around.filter((one) => before.includes(one) && after.includes(one));
     const own = casesOfEdge(graph, wire);
-    const ends = endOf(wire.from).filter((one) => endOf(wire.to).includes(one));
     const all = ends.filter((one) => own.includes(one));
-    wire.cases = undefined;
-    if (all.length < around.length) wire.cases = all;
-    if (all.length > 0 && all.length < ends.length) wire.letters = lettersOf(graph, all);
+    wire.cases = all.length < around.length ? all : undefined;
+    if (to !== BORDER && all.length > 0 && all.length < ends.length) wire.letters = lettersOf(graph, all);
     if (all.length === 0 && around.length > 0) wire.forced = true;
   }
 }

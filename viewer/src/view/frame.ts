@@ -80,6 +80,10 @@ export interface Item {
   moreImages?: number;
   /** Whether its text is broken into shorter lines. */
   narrow?: boolean;
+  /** More about it, shown on hover. */
+  hint?: string;
+  /** Whether a closed box contains a condition on a tensor's value. */
+  decides?: true;
   /** The cases that run it, if its container runs in others, too; and their letters. None: only forced passes run it. */
   cases?: Positions;
   letters?: string;

@@ -2,6 +2,7 @@ import { append } from "../graph/append.js";
 import { shownCases } from "../graph/cases.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
 import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
+import { fill, strings } from "../shared/strings.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import { leastTimes, markCases } from "./case_marks.js";
@@ -13,6 +14,7 @@ import { failureText, SAME_WEIGHTS, SHARED } from "./labels/labels.js";
 import { glyphOf, marksOf, withDifference } from "./labels/marks.js";
 import { familyOf, learnFamilies } from "./labels/op_families.js";
 import { nameParallels } from "./labels/port_names.js";
+import { decisionText, holdsDecision, loopWords, partWords, recursionOf } from "./labels/way_words.js";
 import {
   type FoldedRun,
   firstMember,
@@ -231,7 +233,7 @@ function* itemOf(
     family: familyOf(index, opened),
     name: text.name,
     // an expanded module shows the error inside
-    detail: frame === null ? detailOfClosed(index, opened, marks, detail) : detail,
+    detail: withWays(index, node, repeated, frame === null ? detailOfClosed(index, opened, marks, detail) : detail),
     glyph: glyphOf(node, shown.contents),
     ...repeated,
     expandable,
@@ -239,6 +241,8 @@ function* itemOf(
     frame,
     ...(expandable && frame === null && { inside: () => atOnce(inside()) }),
     narrow: context.state.narrow === true,
+    ...(marks.includes("decision") && { hint: decisionText(index, id).join("\n") }),
+    ...(frame === null && box.chain.some((at) => holdsDecision(index, at)) && { decides: true }),
   };
   return withDifference(
     index,
@@ -275,6 +279,22 @@ function detailOfClosed(index: GraphIndex, node: GraphNode, marks: readonly stri
   return node.kind === "module" ? closedDetail(index, node, detail) : detail;
 }
 
+/** Also says what ended a loop, which lists ran in part, and that a module calls itself. */
+function withWays(
+  index: GraphIndex,
+  { id }: GraphNode,
+  { loop, members }: Pick<Item, "loop" | "members">,
+  detail: string,
+): string {
+  const recursion = recursionOf(index, id);
+  const more = [
+    loop ? loopWords(index, members) : "",
+    partWords(index, id),
+    recursion > 0 ? fill(strings.recursion, recursion) : "",
+  ];
+  return [detail, ...more].filter((words) => words !== "").join(" · ");
+}
+
 /** Drops the mark for shared weights inside the steps of a loop, whose panel shows it. */
 function detailIn(detail: string, shown: ShownContents): string {
   return "kind" in shown && shown.kind !== "repeat" ? detail.replace(SAME_WEIGHTS, "") : detail;
@@ -290,7 +310,12 @@ function* groupItem(context: Context, id: string, group: Group, around: Directio
     kind: "group",
     family: "other",
     name: groupName(context.index, group),
-    detail: isShared && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
+    detail: [
+      isShared && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
+      kind === "step" && times > 1 ? loopWords(context.index, group.members) : "",
+    ]
+      .filter((words) => words !== "")
+      .join(" · "),
     glyph: null,
     times: kind === "steps" ? 1 : times,
     loop: kind === "step" && times > 1,

@@ -215,6 +215,7 @@ export class Widget {
 
   chooseCase(position: number | undefined): void {
     this.inCase = position;
+    if (this.session !== undefined) this.session.inCase = position;
     this.#emit("case");
   }
 
@@ -264,6 +265,7 @@ export class Widget {
   }
 
   #show(session: Session, layout: Layout, id: string): void {
+    session.inCase = this.inCase;
     this.#shown.replace(session, layout, id, () => this.#emit("drawn"));
     this.#emit("moved");
   }

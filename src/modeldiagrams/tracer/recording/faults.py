@@ -25,7 +25,7 @@ _CALLERS = {
     "forward_pass.py": {"_keep_error", "_run_model"},
 }
 """Functions of the tracer that run the model or a function of torch for it, or raise on the model's account."""
-_CALLING_ROOMS = ("fake", "patches")
+_CALLING_ROOMS = ("decisions", "fake", "patches")
 """Rooms whose functions do so."""
 _OF_THE_MACHINE = (MemoryError, OSError, RecursionError)
 """Errors that happen wherever the model has come to its limits."""

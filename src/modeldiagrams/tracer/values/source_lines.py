@@ -136,6 +136,11 @@ class SourceFinder:
         """Whether a running user function uses a name, as a global variable or an attribute."""
         return any(name in frame.f_code.co_names and self._code(frame).file is not None for frame in self._running())
 
+    def user_frame(self) -> tuple[FrameType, str] | None:
+        """The innermost running function of the user inside the boundary, and its ``file:line``."""
+        found = ((frame, self._code(frame)) for frame in self._running())
+        return next(((frame, code.line(frame)) for frame, code in found if code.file is not None), None)
+
     def _running(self) -> Iterator[FrameType]:
         """The running functions inside the boundary, the innermost first."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)

@@ -114,6 +114,15 @@ export function notesWidth(item: Item): number {
   return text === "" ? 0 : Math.max(NOTE, Math.ceil(textWidth(text, LABEL_SIZE, true)) + BADGE_PADDING);
 }
 
+/** Width of the diamond on a closed box that contains a condition, and of the points of one that is a condition. */
+export const DECIDES = 8;
+export const POINT = 12;
+
+/** Whether an item is a condition on a tensor's value, drawn with pointed ends. */
+export function isDecision({ marks }: Item): boolean {
+  return marks.includes("decision");
+}
+
 /** Width of the letters of cases; 0 without any. */
 export function lettersWidth({ letters = "" }: Item): number {
   return letters === "" ? 0 : Math.ceil(textWidth(letters, LETTER_SIZE, true));
@@ -121,7 +130,13 @@ export function lettersWidth({ letters = "" }: Item): number {
 
 /** Width of what follows a name: letters of cases, the badge, the numbers of notes, and the sign for more images. */
 export function signsWidth(item: Item): number {
-  const widths = [lettersWidth(item), badgeWidth(item), notesWidth(item), moreWidth(item)].filter((width) => width > 0);
+  const widths = [
+    lettersWidth(item),
+    item.decides ? DECIDES : 0,
+    badgeWidth(item),
+    notesWidth(item),
+    moreWidth(item),
+  ].filter((width) => width > 0);
   return widths.reduce((sum, width) => sum + width + NOTE_GAP, widths.length > 0 ? -NOTE_GAP : 0);
 }
 
@@ -175,7 +190,8 @@ export function boxSize(item: Item): { width: number; height: number } {
   const width =
     Math.max(text, thumbSize(item).width) +
     2 * (item.narrow ? NARROW_PADDING : PADDING) +
-    (item.expandable ? CHEVRON : 0);
+    (item.expandable ? CHEVRON : 0) +
+    (isDecision(item) ? POINT : 0);
   const height =
     (isTwoLines(item) ? TWO_LINES + (lines - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item) + thumbRoom(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };

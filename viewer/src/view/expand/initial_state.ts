@@ -4,6 +4,7 @@ import { boxOf, singleChain } from "../boxes.js";
 import type { Frame } from "../frame.js";
 import { type Limits, MANY } from "../grouping/bundles.js";
 import { shownIndex } from "../grouping/shown_index.js";
+import { recursionOf } from "../labels/way_words.js";
 import type { ViewOptions } from "../options.js";
 import { matching } from "../patterns.js";
 import { type Direction, IN_ONE_FLOW, SHAPES, type State } from "../state.js";
@@ -135,7 +136,7 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
   const isClosed = (id: string, unrolled: string[] = []) =>
     boxOf(index, id, new Set(unrolled)).chain.some((inner) => closed.has(inner));
   if (options.depth == null && options.expand == null) {
-    return withDefaultExpansion(traced, start, page, (id) => isClosed(id));
+    return withDefaultExpansion(traced, start, page, (id) => isClosed(id) || recursionOf(index, id) > 0);
   }
   const matched = matching(index, options.expand ?? []);
   const requested = new Set(matched.flatMap((id) => [id, ...ancestors(index, id)]).filter((id) => id !== ROOT));

@@ -21,6 +21,7 @@ import { classWords, isPlain, wrappedLayer } from "./container_words.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
 import { family } from "./op_families.js";
 import { opWords } from "./op_words.js";
+import { decisionWords } from "./way_words.js";
 
 /** The text of a node: its name, and a detail shown below it. */
 export interface Words {
@@ -48,6 +49,8 @@ function wordsOf(index: GraphIndex, node: GraphNode, informative: GraphNode): Wo
     case "module":
       return { name: localName(index, node), detail: moduleDetail(index, node, informative) };
     case "op": {
+      const decision = decisionWords(index, node.id);
+      if (decision !== undefined) return decision;
       const { name, detail } = opWords(node);
       const layers = heldBy(index, node).filter((layer) => layer !== name);
       return { name, detail: detail || layers.join(", ") };
@@ -244,8 +247,12 @@ const MOST_SIZES = 3;
 /** `1×16 | 1×1`: the shapes that cases give a tensor. */
 export function together(sizes: readonly string[]): string {
   const distinct = [...new Set(sizes.filter((size) => size !== ""))];
-  const listed = distinct.length > MOST_SIZES ? [...distinct.slice(0, MOST_SIZES - 1), "…"] : distinct;
-  return listed.join(" | ");
+  // one dtype of all is written once
+  const dtypes = new Set(distinct.map((size) => / \w+$/.exec(size)?.[0] ?? ""));
+  const [dtype = ""] = dtypes.size === 1 ? dtypes : [];
+  const shapes = distinct.map((size) => size.slice(0, size.length - dtype.length));
+  const listed = shapes.length > MOST_SIZES ? [...shapes.slice(0, MOST_SIZES - 1), "…"] : shapes;
+  return listed.join(" | ") + dtype;
 }
 
 function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined): string {

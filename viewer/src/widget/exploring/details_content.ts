@@ -1,4 +1,5 @@
 /** The content of the details panel: facts about a node, and buttons for actions on it. */
+import type { Detail } from "../../session/naming.js";
 import type { NodeDetails } from "../../session/node_details.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
@@ -26,7 +27,7 @@ export function contentOf(widget: Widget, session: Session, id: string, details:
     "mg-gist",
     gist.map(({ label, lines }) => `${words[label]} ${shorten(lines[0] ?? "")}`).join(" · "),
   );
-  const facts = box("mg-facts", ...details.facts.map(({ label, lines }) => factRow(words[label], lines)));
+  const facts = box("mg-facts", ...details.facts.map((fact) => factRow(widget, fact)));
   const actions = box(
     "mg-row",
     ...actionButtons(widget, id),
@@ -41,10 +42,21 @@ export function contentOf(widget: Widget, session: Session, id: string, details:
 const MAX_LINES = 100;
 const MAX_LENGTH = 2000;
 
-function factRow(label: string, lines: string[]): HTMLElement {
-  const shown = lines.slice(0, MAX_LINES).map(shorten);
-  if (lines.length > MAX_LINES) shown.push(fill(words.moreLines, lines.length - MAX_LINES));
-  return make("dl", "", make("dt", "", label), ...shown.map((line) => make("dd", "", line)));
+/** Facts with more lines than this are closed after the first. */
+const FOLDED: Partial<Record<Detail["label"], number>> = { ways: 5, uncalled: 8 };
+
+function factRow(widget: Widget, { label, lines, places = [] }: Detail): HTMLElement {
+  const shown = lines.slice(0, MAX_LINES).map((line, i): (Node | string)[] => {
+    return [shorten(line), ...(places[i] ? [" ", ...placeLink(widget, places[i])] : [])];
+  });
+  if (lines.length > MAX_LINES) shown.push([fill(words.moreLines, lines.length - MAX_LINES)]);
+  const [first = [], ...others] = shown;
+  const title = make("dt", "", words[label]);
+  const open = shown.length <= (FOLDED[label] ?? MAX_LINES + 1);
+  if (open) return make("dl", "", title, ...shown.map((line) => make("dd", "", ...line)));
+  const summary = make("summary", "", fill(words.moreLines, others.length));
+  const rest = make("details", "", summary, ...others.map((line) => box("", ...line)));
+  return make("dl", "", title, make("dd", "", ...first), make("dd", "", rest));
 }
 
 export function shorten(text: string): string {
@@ -62,7 +74,11 @@ function typeLink(widget: Widget, { type, shortType }: NodeDetails): HTMLElement
 }
 
 function sourceLink(widget: Widget, { source }: NodeDetails): HTMLElement[] {
-  if (source === undefined) return [];
+  return source === undefined ? [] : placeLink(widget, source);
+}
+
+/** A file and line, with a link to it if the site has one. */
+function placeLink(widget: Widget, source: string): HTMLElement[] {
   const code = make("code", "mg-source", shorten(source));
   const url = sourceUrl(widget.host.getAttribute("source-link") ?? "", source);
   return [url === undefined ? code : anchor(url, code)];

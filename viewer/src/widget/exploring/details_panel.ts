@@ -40,6 +40,9 @@ export class DetailsPanel {
     this.element.hidden = true;
     this.#more.classList.add("mg-more");
     widget.on("drawn", () => this.#onDrawn());
+    widget.on("case", () => {
+      if (!this.element.hidden) this.#load();
+    });
     widget.on("moved", () => this.#arrangeLater());
     onResize(() => this.#arrange()).observe(widget.stage);
   }

@@ -57,6 +57,11 @@ export class Lenses {
     widget.whileConnected((signal) => {
       paper.addEventListener("change", () => this.#paint(widget.tree.picture, paper.matches), { signal });
     });
+    widget.on("case", () => {
+      this.#boxes = undefined;
+      this.#curve = undefined;
+      if (this.#lens !== undefined) this.#refresh();
+    });
     widget.on("drawn", () => {
       if (this.#lens !== undefined) this.#onDrawn();
     });
@@ -84,6 +89,7 @@ export class Lenses {
   #refresh(): void {
     const { session } = this.#widget;
     if (session === undefined) return;
+    session.inCase = this.#widget.inCase;
     this.#find(session);
     this.#paint(this.#widget.tree.picture);
     if (this.#lens === undefined) return;
@@ -94,7 +100,7 @@ export class Lenses {
   }
 
   #showMemory(session: Session): void {
-    if (this.#curve?.session !== session) this.#curve = { session, curve: memoryCurve(session.traced) };
+    if (this.#curve?.session !== session) this.#curve = { session, curve: memoryCurve(session.costed) };
     const { curve } = this.#curve;
     // a trace without sizes has no curve
     this.#strip.element.hidden = !((curve.alive[curve.peak] ?? 0) > 0);
@@ -184,6 +190,7 @@ export class Lenses {
     const hints = [
       scale.isShare ? words.lensHint : words.intensityHint,
       ...(scale.lens === "time" ? [words.timeHint] : []),
+      ...this.#caseHint(),
       ...this.#differences(scale),
     ];
     this.#legend.replaceChildren(
@@ -192,6 +199,13 @@ export class Lenses {
       this.#tableButton,
       make("span", "mg-lens-hint", hints.join(" ")),
     );
+  }
+
+  /** Whose costs these are, if cases have different ones and none is chosen. */
+  #caseHint(): string[] {
+    const { session, inCase } = this.#widget;
+    const first = inCase === undefined ? session?.firstCase : undefined;
+    return first === undefined ? [] : [fill(words.perCase, first.name)];
   }
 
   /** The closed boxes, which add up to the whole. */

@@ -1,0 +1,41 @@
+"""Adds the passes of the option `explore` to a graph: those that take other sides where a tensor's value decided."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.ir.cases import unite_cases
+from modeldiagrams.tracer import Trace
+from modeldiagrams.tracer.decisions.explore import explore
+from modeldiagrams.tracer.values.source_lines import user_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["AS_TRACED", "with_other_sides"]
+
+AS_TRACED = "as traced"
+"""Name of the only case that the author has."""
+
+
+def with_other_sides(
+    traces: Mapping[str, Trace], texts: Mapping[str, str] | None = None, seconds_left: Callable[[], float] | None = None
+) -> Trace:
+    """Unite passes with those of other sides; a pass alone stays as it is if there are none.
+
+    Args:
+        traces: Name of a case → its pass.
+        texts: Name of a case → what its author wrote.
+        seconds_left: Says how much time there still is; without it, any.
+    """
+    found = explore([*traces.values()], seconds_left or (lambda: math.inf))
+    graphs = {**{name: trace.graph for name, trace in traces.items()}, **found.graphs}
+    graph = next(iter(graphs.values()))
+    if len(graphs) > 1:
+        graph = unite_cases(graphs, {**(texts or {}), **found.texts}, found.graphs)
+    status = msgspec.structs.replace(graph.status, notes=(*graph.status.notes, *found.notes))
+    files = {file for trace in traces.values() for file in trace.sources}
+    return Trace(msgspec.structs.replace(graph, status=status), tuple(sorted(files.union(user_files(found.files)))))

@@ -1,0 +1,40 @@
+"""The option `explore` of traces and diagrams in this process."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from modeldiagrams.ir.cases import project_case
+from modeldiagrams.ir.serialize import serialize
+from tracer.deciding_models import DECIDING, Gate, rows
+
+
+@pytest.mark.parametrize("deciding", DECIDING, ids=lambda deciding: deciding.make.__name__)
+def test_the_pass_as_traced_is_the_one_without_explore(deciding):
+    model = deciding.make().eval()
+    united = modeldiagrams.trace(model, deciding.cases[0], explore=True)
+    first, *others = united.cases
+    assert (first.name, first.forced) == ("as traced", False)
+    assert others
+    assert all(case.forced and case.status.state == "complete" for case in others)
+    assert serialize(project_case(united, "as traced")) == serialize(modeldiagrams.trace(model, deciding.cases[0]))
+
+
+def test_a_model_that_does_not_decide_has_one_pass_and_no_case():
+    model, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.zeros(1, 4)
+    assert serialize(modeldiagrams.trace(model, (x,), explore=True)) == serialize(modeldiagrams.trace(model, (x,)))
+
+
+def test_a_pass_that_fails_is_not_explored():
+    graph = modeldiagrams.trace(Gate(), (torch.zeros(1, 5),), explore=True)
+    assert (graph.status.state, graph.cases) == ("partial", ())
+
+
+def test_parts_and_diagrams_are_explored():
+    whole = nn.Sequential(Gate(), nn.ReLU())
+    graph = modeldiagrams.trace(whole, (rows(),), part="0", explore=True)
+    assert [case.text for case in graph.cases] == ["", "x.mean() > 0"]
+    assert "forced, not seen" in modeldiagrams.diagram(whole, (rows(),), explore=True)._repr_html_()
