@@ -24,6 +24,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     own_parameters,
     unseen_by_modes,
 )
+from modeldiagrams.tracer.values.entries import is_entered
 from modeldiagrams.tracer.values.pass_records import CallSite, ModuleCall
 from modeldiagrams.tracer.values.return_names import apply_return_names
 from modeldiagrams.tracer.values.scopes import Scopes
@@ -75,9 +76,12 @@ class CallStack:
         `forward` is given if it is called directly, without ``__call__``.
         """
         recorder = self.recorder
-        if self._is_root_call and module is recorder.recording.root.module:
-            self._is_root_call = False
-            return self.run_function(recorder.recording.root, function, args, kwargs)
+        if module is recorder.recording.root.module:
+            if self._is_root_call:
+                self._is_root_call = False
+                return self.run_function(recorder.recording.root, function, args, kwargs)
+            if is_entered(module) and context.stack[-1] is recorder.recording.root:
+                return function(module, *args, **kwargs)  # the method that is traced calls its own module
         call = self._open(context, module, frame, forward)
         context.stack.append(call)
         scopes, context.scopes = context.scopes, Scopes()
