@@ -15,7 +15,10 @@ from modeldiagrams.ir.graph import Graph
 
 @dataclass(frozen=True)
 class Dynamic:
-    """Makes a model and its cases: name → ``args``, ``kwargs``, ``training``, and ``method`` if that is not forward."""
+    """Makes a model and its cases: name → ``args``, ``kwargs``, ``training``, ``method`` if that is not forward.
+
+    A case with other constructor arguments has a ``model`` of its own.
+    """
 
     name: str
     make: Callable[[], nn.Module]
@@ -27,7 +30,7 @@ class Dynamic:
         model = self.make().eval()
         with torch.no_grad():
             cases = self.cases(model)
-        return {name: _traced(model, **case) for name, case in cases.items()}
+        return {name: _traced(**{"model": model, **case}) for name, case in cases.items()}
 
 
 def _traced(

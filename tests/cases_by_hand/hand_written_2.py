@@ -1,4 +1,4 @@
-"""Ten more: halting, recursion, depth by token, decoding, fixed points, programs, and what starts at another place."""
+"""Eleven more: halting, recursion, depth by token, decoding, fixed points, programs, other settings, a U-Net."""
 
 from __future__ import annotations
 
@@ -235,6 +235,29 @@ class Diffusion(nn.Module):
         return x
 
 
+class Settings(nn.Module):
+    def __init__(self, depth=2, width=4, *, norm=True, tied=False):
+        super().__init__()
+        self.embed = nn.Embedding(7, width)
+        self.layers = nn.ModuleList(nn.Linear(width, width, bias=not tied) for _ in range(depth))
+        self.norm = nn.LayerNorm(width) if norm else nn.Identity()
+        self.out = nn.Linear(width, 7, bias=False)
+        if tied:
+            self.out.weight = self.embed.weight
+
+    def forward(self, words):
+        x = self.embed(words)
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return self.out(self.norm(x))
+
+
+def _settings(_):
+    words = torch.arange(3)[None]
+    every = ({}, {"depth": 3}, {"width": 8}, {"norm": False}, {"tied": True})
+    return {str(given): {"args": (words,), "model": Settings(**given)} for given in every}
+
+
 def _decoding(_):
     h = numbers(1, 8)
     return {
@@ -274,6 +297,7 @@ MODELS = [
         },
     ),
     Dynamic("decoding", Decoder, _decoding),
+    Dynamic("other settings", Settings, _settings),
     Dynamic(
         "fixed point",
         FixedPoint,
