@@ -1,10 +1,10 @@
-"""``python -m benchmarks [trace|cold|data|picture|layout|diff|site|widget|inference|watch]``: print the tables."""
+"""``python -m benchmarks [trace|cold|data|picture|layout|diff|site|widget|inference|watch|ways]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import cold, data, diff, inference, layout, picture, site, trace, watch
+from benchmarks import cold, data, diff, inference, layout, picture, site, trace, watch, ways
 from benchmarks.browser import widget
 
 BENCHMARKS = {
@@ -18,6 +18,7 @@ BENCHMARKS = {
     "widget": widget.main,
     "inference": inference.main,
     "watch": watch.main,
+    "ways": ways.main,
 }
 
 

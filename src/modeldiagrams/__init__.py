@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
     from modeldiagrams.overlay.annotate import annotate
     from modeldiagrams.overlay.overlay import Overlay
-    from modeldiagrams.resolve import trace
+    from modeldiagrams.resolve.own_models import trace
     from modeldiagrams.watching.reader import load_recording
     from modeldiagrams.watching.recorder.watcher import watch
     from modeldiagrams.watching.recording import Recording
@@ -98,7 +98,7 @@ _MODULES = {
     "to_pdf": "api.export",
     "to_png": "api.export",
     "to_svg": "api.export",
-    "trace": "resolve",
+    "trace": "resolve.own_models",
     "watch": "watching.recorder.watcher",
 }
 

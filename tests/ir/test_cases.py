@@ -134,11 +134,16 @@ def check_union(graphs: dict[str, Graph]) -> Graph:
     united = unite_cases(graphs)
     read = deserialize(serialize(united))
     for union, (name, alone) in itertools.product((united, read), graphs.items()):
-        assert serialize(union.case(name)) == serialize(alone)
+        assert serialize(without_ways(union.case(name))) == serialize(without_ways(alone))
     for node in united.nodes:
         meant = {code_of(graph, united, i, node.id) for i, graph in enumerate(graphs.values()) if in_case(node, i)}
         assert len(meant) == 1, meant
     return read
+
+
+def without_ways(graph: Graph) -> Graph:
+    """A graph without what a case has from the union: which ways other cases reached is not told apart."""
+    return msgspec.structs.replace(graph, ways=(), uncalled=())
 
 
 def in_case(item: Any, number: int) -> bool:

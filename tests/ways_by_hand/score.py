@@ -24,8 +24,8 @@ READINGS = tuple(
     for module in (exits, routing, expressions, helpers, transformers_models, vision_models)
     for reading in module.READINGS
 )
-_INLINE = re.compile(r"\.<locals>\.<(lambda|listcomp|setcomp|dictcomp|genexpr)>")
-"""Expressions with a frame of their own count as part of their function, as comprehensions are from Python 3.12 on."""
+_INNER = re.compile(r"\.<\w+>")
+"""How Python marks functions inside others, and expressions with a frame of their own: names are compared without."""
 
 
 class Untaken(NamedTuple):
@@ -41,7 +41,7 @@ class Untaken(NamedTuple):
         """Whether this is the side that a person read."""
         beginning = unseen.condition.removesuffix("…")
         fits = self.condition.startswith(beginning) if beginning != unseen.condition else self.condition == beginning
-        return fits and (self.function, self.side) == (_INLINE.sub("", unseen.function), unseen.side)
+        return fits and (self.function, self.side) == (_INNER.sub("", unseen.function), unseen.side)
 
 
 @dataclass
@@ -99,9 +99,7 @@ def compare(reading: Reading, graph: Graph) -> Score:
 def untaken(graph: Graph) -> list[Untaken]:
     """The sides of all ways that no call took."""
     return [
-        Untaken(
-            _INLINE.sub("", way.function), _unparsed(way.condition), _unparsed(side.name), way.waits_for, way.source
-        )
+        Untaken(_INNER.sub("", way.function), _unparsed(way.condition), _unparsed(side.name), way.waits_for, way.source)
         for way in graph.ways
         for side in way.sides
         if not side.taken

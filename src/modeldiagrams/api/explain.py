@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
+from modeldiagrams.ir.way_words import list_lines
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.reading import yaml_line
 
@@ -25,6 +26,7 @@ _MOST_LINES = 30
 _MOST_REASONS = 7
 _FEWEST_REASONS = 3
 _FEWEST_TRIES = 2
+_MOST_SIDES = 4
 _OTHERS = 2 + 1 + _FEWEST_TRIES
 """Lines around the reasons, and lines of tries."""
 
@@ -79,6 +81,7 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
         "reStructuredText": rst,
         "Markdown": markdown,
         "Command line": [" ".join(["modeldiagrams show", shlex.quote(model), *flags])],
+        "Left out": list_lines(graph, _MOST_SIDES),
         "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
     }
     used = sum(len(lines) + 2 for title, lines in parts.items() if lines and title != "Why")

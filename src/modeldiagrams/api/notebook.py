@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import msgspec
 
 from modeldiagrams.api.export import draw_diagram, draw_picture, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
@@ -20,7 +21,7 @@ from modeldiagrams.render.draw import Flat
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from torch import nn
 
@@ -43,43 +44,39 @@ def diagram(  # noqa: PLR0913  (the most common options)
     training: bool | None = None,
     measure_time: bool = False,
     part: str | None = None,
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     explore: bool = False,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
-    If the model raises, you get a warning, and a diagram of what was traced until then.
-
     Args:
-        model: The model, or the name of a class, ``"mypkg.Net"``: it is called as recorded, see `modeldiagrams record`,
-            or by the rules of documentation.
-        args: Positional arguments of one call. If the model fails without arguments, example inputs are found as in
-            documentation; the outline below the picture lists them.
+        model: The model, or the name of a class, ``"mypkg.Net"``, which is called as recorded, or by rules.
+        args: Positional arguments of one call. If the model fails without any, they are found as in documentation.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
         recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
         mode: How values are computed, see `trace`.
-        training: Whether the model runs in training mode. By default, a module runs in the mode that it is in, and the
-            class of a name in eval mode.
+        training: Whether the model runs in training mode. By default, a module stays as it is; a class is in eval mode.
         measure_time: Whether to measure how long each op takes, see `trace`.
         part: The dotted path of a module to draw as the model.
+        cases: Several passes in one diagram, see `trace`. They start from `args`, `kwargs`, `mode` and `training`.
         explore: Whether to add the other sides where a tensor's value decided, see `trace`.
         **view: As in `to_svg`.
 
     Returns:
-        The diagram.
+        The diagram. If the model raises, you get a warning, and a diagram of what was traced until then.
 
     Raises:
         OptionError: for an invalid option.
         RecordingError: if a file is not a recording of this model.
-        TypeError: if `model` can't be called or is a module class, if `args` is not a tuple, or if `training` is set
-            for what is neither a module nor a name.
+        TypeError: as `trace`, and if `training` is set for what is neither a module nor a name.
         ValueError: for an unknown mode, see `trace`.
         ModelDiagramsError: if PyTorch is not installed.
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    options: _TraceOptions = {"mode": mode, "measure_time": measure_time, "part": part, "explore": explore}
+    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore)
     graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
@@ -91,6 +88,7 @@ class _TraceOptions(TypedDict):
     mode: Literal["auto", "fake", "meta", "real"]
     measure_time: bool
     part: str | None
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None
     explore: bool
 
 
@@ -104,9 +102,10 @@ def _trace(
 ) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
+    from modeldiagrams.resolve.own_models import training_set  # noqa: PLC0415
 
     if not isinstance(model, str):
-        with _set_training(model, training=training):
+        with training_set(model, training=training):
             return trace(model, args, kwargs, **options)
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
@@ -116,31 +115,15 @@ def _trace(
         mode=None if options["mode"] == "auto" else options["mode"],
         training=bool(training),
         measure_time=options["measure_time"],
-        part=None if is_given else options["part"],
+        part=None if is_given or options["cases"] else options["part"],
     )
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
         return trace(target.model, args, kwargs, **options)
+    if options["cases"] is not None:  # of which one without arguments has those that were found
+        graph = trace(target.model, target.args, target.kwargs, **options)
+        return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
     return graph_of(target, options["mode"], measure_time=options["measure_time"], explore=options["explore"])
-
-
-@contextmanager
-def _set_training(model: nn.Module, *, training: bool | None) -> Iterator[None]:
-    """Put a model and its modules into a mode for a while; None leaves them as they are."""
-    from torch import nn  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
-
-    if training is None:
-        yield
-        return
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"`training`: expected a module or the name of a class, got {model!r}")
-    before = [(module, module.training) for module in model.modules()]
-    model.train(training)
-    try:
-        yield
-    finally:
-        for module, was_training in before:
-            module.training = was_training
 
 
 class ModelDiagram:

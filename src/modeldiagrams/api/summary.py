@@ -12,6 +12,7 @@ from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
 from modeldiagrams.html.module_table import render_summary
+from modeldiagrams.ir.way_words import count_ways, explain_uncalled, list_left_sides
 from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.draw import build_outline
 
@@ -24,6 +25,7 @@ __all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "ModelSummary", "ch
 
 _GAP = "  "
 _INDENT = "  "
+_MOST_SIDES = 3
 
 
 def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | None = None) -> ModelSummary:
@@ -54,7 +56,22 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
         content = msgspec.structs.replace(
             content, totals={**content.totals, "Incomplete": " ".join(problem.message.split())}
         )
+    content = msgspec.structs.replace(content, totals={**content.totals, **_list_left_out(graph)})
     return ModelSummary(content, content.default_columns if columns is None else columns)
+
+
+def _list_left_out(graph: Graph) -> dict[str, str]:
+    """What a pass left out, as lines below the totals."""
+    found = {}
+    if (uncalled := explain_uncalled(graph)) is not None:
+        count, _, names = uncalled.partition(" modules never ran: ")
+        found["Never ran"] = f"{count} modules: {names.removesuffix('.')}"
+    if left := list_left_sides(graph):
+        taken, total = count_ways(graph)
+        sides = "; ".join(f"{side.text} ({side.source})" for side in left[:_MOST_SIDES])
+        more = f"; … and {len(left) - _MOST_SIDES} more" if len(left) > _MOST_SIDES else ""
+        found["Ways"] = f"took {taken} of {total}; not taken: {sides}{more}"
+    return found
 
 
 def check_table(depth: int, columns: Sequence[str]) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Problem", "fold_lines", "format_problem", "make_forward_problem", "name_file"]
 
+_NOT_CALLED = frozenset({"InputsError", "TargetError"})
+"""Types of the errors of cases whose model could not be called."""
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
 """The maximum length of a warning, without the prefix of the documentation tool."""
@@ -56,7 +58,15 @@ def _take_last(texts: Sequence[str], room: int) -> list[str]:
 
 
 def make_forward_problem(model: str, graph: Graph) -> Problem | None:
-    """Return the problem of a graph: its model raised, or no inputs were found."""
+    """Return the problem of a graph: its model raised, or no inputs were found; of the first case that failed."""
+    for case in graph.cases:
+        alone = msgspec.structs.replace(graph, status=case.status, cases=())
+        if problem := make_forward_problem(model, alone):
+            return msgspec.structs.replace(problem, message=f"case {case.name!r}: {problem.message}")
+    return None if graph.cases else _make_problem(model, graph)
+
+
+def _make_problem(model: str, graph: Graph) -> Problem | None:
     error = graph.status.error
     if graph.status.state == "hierarchy" and graph.status.notes:
         return Problem(kind="inputs", message=graph.status.notes[0])
@@ -64,6 +74,8 @@ def make_forward_problem(model: str, graph: Graph) -> Problem | None:
         return None
     if error.type == OWN_FAILURE:
         return Problem(kind="worker", message=f"{model}: {OWN_FAILURE} {error.message}")
+    if error.type in _NOT_CALLED:
+        return Problem(kind="inputs", message=error.message)
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
     said = _OVERLOADS.sub(r"\1", error.message).removesuffix(".")
     message = f"the forward pass of {model} raised {error.type}: {said}".removesuffix(": ") + find_input_hint(graph)

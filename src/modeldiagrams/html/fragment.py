@@ -22,6 +22,7 @@ from modeldiagrams.html.change_list import link_marks, list_changes, render_diff
 from modeldiagrams.html.command import build_command, build_view_flags
 from modeldiagrams.html.descriptions import describe_picture, describe_problem, explain_caution
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.left_out import render_left_out
 from modeldiagrams.html.module_table import render_summary, summarise_diagram
 from modeldiagrams.html.note_list import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
@@ -255,6 +256,7 @@ def render_element(
         caution=explain_caution(diagram),
         name=diagram.graph.model.name if diagram.graph else None,
         outline=render_outline(list_outline_rows(diagram), link, anchors),
+        left_out=render_left_out(diagram.graph) if diagram.graph else None,
         remarks=list_remarks(diagram.graph) if diagram.graph else [],
         interactive=is_interactive(diagram),
     )

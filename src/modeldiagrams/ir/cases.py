@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -174,23 +174,37 @@ class _Union:
         return None if parent is None else self._ids[i][parent]
 
     def _unite_edges(self, order: Mapping[str, int]) -> dict[str, tuple[Edge, ...]]:
-        found: dict[str, dict[Any, list[int]]] = defaultdict(dict)
+        found: dict[str, dict[str, list[Any]]] = defaultdict(dict)  # source → target → edges, in the order of all cases
+        cases: dict[Any, list[int]] = defaultdict(list)
         for i in self.ran:
             ids, tensors = self._ids[i], self._tensors[i]
             for source, edges in self.graphs[i].adjacency.items():
-                times: Counter[Any] = Counter()
+                rows: dict[str, list[Any]] = defaultdict(list)
                 for edge in edges:
                     key = (ids[edge.to], tensors.get(edge.tensor, edge.tensor), edge.argument, edge.flow)
-                    times[key] += 1
-                    found[ids[source]].setdefault((*key, times[key]), []).append(i)
+                    rows[key[0]].append((*key, sum(known[:4] == key for known in rows[key[0]])))
+                for to, row in rows.items():
+                    known = found[ids[source]].setdefault(to, [])
+                    at = len(known)
+                    for key in reversed(row):
+                        if key in known:
+                            at = known.index(key)
+                        else:
+                            known.insert(at, key)
+                        cases[key].append(i)
         return {
             source: tuple(
-                Edge(to=to, tensor=tensor, argument=argument, flow=flow, cases=self._numbers(numbers))
-                for (to, tensor, argument, flow, _), numbers in sorted(
-                    edges.items(), key=lambda item: order[item[0][0]]
+                Edge(
+                    to=to,
+                    tensor=tensor,
+                    argument=argument,
+                    flow=flow,
+                    cases=self._numbers(cases[to, tensor, argument, flow, n]),
                 )
+                for key in sorted(rows, key=lambda target: order[target])
+                for to, tensor, argument, flow, n in rows[key]
             )
-            for source, edges in found.items()
+            for source, rows in found.items()
         }
 
     def _numbers(self, numbers: list[int]) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check_cases import check_cases
+from modeldiagrams.ir.check_ways import check_ways
 from modeldiagrams.ir.graph import (
     BufferNode,
     Graph,
@@ -32,6 +33,7 @@ def check_graph(graph: Graph) -> None:
     _check_edges(graph, nodes)
     _check_references(graph, nodes)
     _check_times(graph)
+    check_ways(graph)
     if graph.cases:
         check_cases(graph, nodes)
 

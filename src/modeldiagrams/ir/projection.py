@@ -31,15 +31,8 @@ def project_case(graph: _G, name: str) -> _G:
         GraphError: if the graph has no case of this name, or if that case failed.
     """
     union: Any = graph  # whose type imports this module
-    names = [case.name for case in union.cases]
-    if name not in names:
-        has = f"the cases {', '.join(map(repr, names))}" if names else "one pass and no cases"
-        raise GraphError("$.cases", f"no case is called {name!r}; the graph has {has}")
-    index = names.index(name)
+    index = _find_case(union, name)
     case = union.cases[index]
-    if case.status.state != "complete":
-        error = case.status.error
-        raise GraphError(f"$.cases[{index}]", f"{name!r} failed{f': {error.message}' if error else ''}")
 
     def has_case(item: Any) -> bool:
         return not item.cases or index in item.cases
@@ -79,6 +72,19 @@ def project_case(graph: _G, name: str) -> _G:
         cases=(),
     )
     return projected
+
+
+def _find_case(union: Any, name: str) -> int:
+    names = [case.name for case in union.cases]
+    if name not in names:
+        has = f"the cases {', '.join(map(repr, names))}" if names else "one pass and no cases"
+        raise GraphError("$.cases", f"no case is called {name!r}; the graph has {has}")
+    index = names.index(name)
+    case = union.cases[index]
+    if case.status.state != "complete":
+        error = case.status.error
+        raise GraphError(f"$.cases[{index}]", f"{name!r} failed{f': {error.message}' if error else ''}")
+    return index
 
 
 def rename(item: _Named, ids: Mapping[str, str], tensors: Mapping[str, str]) -> _Named:

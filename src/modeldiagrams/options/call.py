@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
+from modeldiagrams.options.cases import LONGEST, CaseOptions, Mode, read_cases
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
-from modeldiagrams.options.reading import read_model, read_vocabulary
+from modeldiagrams.options.reading import read_model, read_vocabulary, yaml_line
 
 __all__ = ["Call", "Limits", "RecordedCall", "get_package", "is_graph_file"]
 
@@ -98,8 +99,25 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             " first call in a pass of the whole model, which computes real values up to there.",
         ),
     ] = None
+    method: Annotated[
+        str | None,
+        Meta(
+            description="Method of the model to call in place of `forward`, `training_step`. The inputs are those that"
+            " it takes."
+        ),
+    ] = None
+    cases: Annotated[
+        dict[str, CaseOptions] | Literal["generate"] | None,
+        Meta(
+            description="Several passes in one diagram, at most ten, by name: `{infer: {}, train: {training: true,"
+            " method: training_step}}`. Each takes `inputs`, `inputs_from`, `mode`, `training`, `method`, `args`,"
+            " `kwargs` and `config`, which replace those of the diagram. `generate`: the passes of a model of"
+            " transformers that generates, encode (if it has an encoder), prefill, and decode with a cache.",
+            extra={**PER_DIAGRAM, READ: read_cases},
+        ),
+    ] = None
     mode: Annotated[
-        Literal["auto", "fake", "meta", "real"] | None,
+        Mode | None,
         Meta(
             description="How values are computed. `fake`: shapes only, without arithmetic. `meta`: the same, and"
             " weights take no memory. `real`: with values, which decide branches and sizes, such as the rows of each"
@@ -130,6 +148,19 @@ class Call(OptionGroup, frozen=True, kw_only=True):
     ] = None
     recorded: dict[str, RecordedCall] | None = None
     """No option: class → its recorded call, where the author leaves something open."""
+
+    def case_calls(self) -> dict[str, tuple[Call, str]]:
+        """The call of each case, and what its author wrote in one line; none if they are not written one by one."""
+        found: dict[str, tuple[Call, str]] = {}
+        for name, case in self.cases.items() if isinstance(self.cases, dict) else ():
+            own = msgspec.structs.asdict(case)
+            own = {option: value for option, value in own.items() if value is not None}
+            others = {"inputs": "inputs_from", "inputs_from": "inputs"}  # of which there is only one
+            left_out = {others[option]: None for option in own if option in others}
+            line = yaml_line(own)[1:-1]
+            text = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+            found[name] = msgspec.structs.replace(self, cases=None, **{**left_out, **own}), text
+        return found
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):

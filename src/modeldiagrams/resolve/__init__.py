@@ -8,39 +8,49 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.options.options import Call
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
-from modeldiagrams.resolve.exploring import AS_TRACED, with_other_sides
+from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
-from modeldiagrams.resolve.parts import Writes, find_call, find_part
+from modeldiagrams.resolve.parts import find_call, find_method, find_part
 from modeldiagrams.resolve.recorded_call import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
-from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
 from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.resolve.values.input_values import make_inputs
-from modeldiagrams.tracer import Trace, check_arguments, trace_run
+from modeldiagrams.tracer import Trace, entered_by, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
-from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable
+
+    from torch import nn
 
     from modeldiagrams.ir.graph import Assumption, Graph
+    from modeldiagrams.options.options import Call
     from modeldiagrams.resolve.strategies.requests import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "graph_of", "loaded_sources", "record", "resolve", "seeded", "trace"]
+__all__ = [
+    "InputsError",
+    "Target",
+    "find_inputs",
+    "graph_of",
+    "loaded_sources",
+    "record",
+    "resolve",
+    "seeded",
+    "take_part",
+]
 
 
 class InputsError(TargetError):
@@ -65,14 +75,19 @@ class Target:
     """The passes of the search for inputs, one line each."""
     trace: Trace | None = None
     """The pass, if the search for inputs recorded it."""
+    built: Built | None = None
+    """How the model was made; None for a part of it, and a model that was given."""
+    entry: Callable[..., Any] | None = None
+    """What runs in place of the model's forward."""
 
 
-def resolve(call: Call, device: str | None = None) -> Target:
+def resolve(call: Call, device: str | None = None, built: Built | None = None) -> Target:
     """Find or build the model and make its example inputs.
 
     Args:
         call: What the author wrote.
         device: Where the model is going to run; None for the CPU.
+        built: The model, if it was made before.
 
     Returns:
         The model, in eval mode unless `training` is set, with inputs that are the same in every process.
@@ -81,36 +96,39 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    target = _as_written_or_recorded(call, device)
+    if built is not None:
+        built.model.eval()  # another case may have trained it
+    target = _as_written_or_recorded(call, device, built)
     if call.training:
         target.model.train()
         target = replace(target, trace=None)  # that was in eval mode
-    return target if call.part is None else _take_part(target, call.part, call.model)
+    return target if call.part is None else take_part(target, call.part, call.model)
 
 
-def _take_part(target: Target, path: str, name: str) -> Target:
+def take_part(target: Target, path: str, name: str) -> Target:
     """Make a submodule the model."""
     part = find_part(target.model, path, name)
     if target.note is not None:
         return replace(target, model=part)
-    args, kwargs = find_call(target.model, part, target.args, target.kwargs, f"{name}, up to {path},")
-    return replace(target, model=part, args=args, kwargs=kwargs, trace=None)
+    with entered_by(target.model, target.entry):
+        args, kwargs = find_call(target.model, part, target.args, target.kwargs, f"{name}, up to {path},")
+    return replace(target, model=part, args=args, kwargs=kwargs, trace=None, built=None, entry=None)
 
 
-def _as_written_or_recorded(call: Call, device: str | None) -> Target:
+def _as_written_or_recorded(call: Call, device: str | None, built: Built | None) -> Target:
     known = recorded_options(call)
     call = msgspec.structs.replace(call, recorded=None)
     if known is None:
-        return _resolved(call, device)
+        return _resolved(call, device, built)
     try:
-        target = _resolved(known.call, device)
+        target = _resolved(known.call, device, built)
         if device is None and not call.measure_time:
             target = replace(target, trace=_checked_pass(target))
         return replace(target, assumptions=(*known.assumptions, *target.assumptions))
     except TargetError as error:
         if is_external(error) or is_out_of_memory(str(error)):
             raise  # another call must not take the place of one that may work again
-        guessed = _resolved(call, device)
+        guessed = _resolved(call, device, built)
         return replace(guessed, assumptions=(known.not_used(str(error)), *guessed.assumptions))
 
 
@@ -124,14 +142,15 @@ def _checked_pass(target: Target) -> Trace:
     return trace
 
 
-def _resolved(call: Call, device: str | None) -> Target:
+def _resolved(call: Call, device: str | None, made: Built | None) -> Target:
     """By what the author wrote, and by the rules."""
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
     with vocabulary_extended(call.vocabulary):
-        built, inputs, tried = _first_that_works(call, device)
-    problem = None if inputs.note else find_call_problem(built.model.forward, inputs.args, inputs.kwargs)
+        built, inputs, tried = _first_that_works(call, device, made)
+    entry = find_method(built.model, call.method, call.model)
+    problem = None if inputs.note else find_call_problem(entry or built.model.forward, inputs.args, inputs.kwargs)
     if problem:
-        raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
+        raise InputsError(f"{call.model}'s {call.method or 'forward'} can't be called with these inputs: {problem}")
     return Target(
         model=built.model,
         args=inputs.args,
@@ -141,6 +160,8 @@ def _resolved(call: Call, device: str | None) -> Target:
         note=inputs.note,
         tried=tuple(tried),
         trace=None if device or call.measure_time else inputs.trace,  # that was on the CPU, and without times
+        built=built,
+        entry=entry,
     )
 
 
@@ -152,78 +173,6 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
         except TargetError as error:
             reason = str(error).replace("option `inputs`, [0]", f"option `vocabulary`, inputs.{name}")
             raise TargetError(reason, error.frames) from error
-
-
-def trace(  # noqa: PLR0913  (as in the tracer)
-    model: Any,
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    mode: Mode = "auto",
-    costs: bool = True,
-    measure_time: bool = False,
-    part: str | None = None,
-    explore: bool = False,
-) -> Graph:
-    """Run one forward pass of a model and record it.
-
-    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
-    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
-    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
-
-    Args:
-        model: A module, or any callable that computes with tensors.
-        args: Positional arguments for ``model(...)``. If the model fails without arguments, example inputs are found as
-            in documentation; `Graph.assumptions` lists them.
-        kwargs: Keyword arguments for ``model(...)``.
-        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
-            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
-            parameters on the meta device, meta, and fake if that fails.
-        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
-            C++ extensions.
-        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
-            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
-        part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
-        explore: Whether to run up to 24 more passes that take the other side where a tensor's value decided. Those that
-            find something new are cases of the graph.
-
-    Returns:
-        The graph of the pass, or of the pass as it was traced and those that `explore` found.
-
-    Raises:
-        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
-        TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
-        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
-        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
-    """
-    if part is not None:
-        check_arguments(model, args, mode, measure_time=measure_time)
-        given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
-    found = trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
-    if found.graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
-        return (with_other_sides({AS_TRACED: found}) if explore else found).graph
-    return graph_of(_infer_target(model), mode, costs=costs, measure_time=measure_time, explore=explore)
-
-
-def _trace_part(given: Target, part: str, mode: Mode, **options: bool) -> Graph:
-    """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
-    model = given.model
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
-    whole = given if given.args or given.kwargs else _infer_target(model)
-    # restored after the part has run: it may need what the model has set before it calls it
-    with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
-        with Writes(snapshot.before_write):
-            found = _take_part(whole, part, type(model).__name__)
-        return graph_of(found, mode, **options)
-
-
-def _infer_target(model: nn.Module) -> Target:
-    kind = type(model)
-    inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
-    note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
-    return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
 
 
 def graph_of(
@@ -240,15 +189,15 @@ def _has_mode(graph: Graph, mode: Mode) -> bool:
     return graph.status.mode == mode and not graph.status.costs_of_input
 
 
-def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:
+def _first_that_works(call: Call, device: str | None, made: Built | None) -> tuple[Built, Inputs, list[str]]:
     """Model, inputs and log of the first variant that runs; of the default one if none does."""
     first: tuple[Built, Inputs] | None = None
     tried: list[str] = []
     budget: Budget | None = None
-    for built in make_variants(call, device):
+    for built in make_variants(call, device) if made is None else [made]:
         budget = budget or Budget()
         try:
-            inputs = _find_inputs(built, call, _share(budget, built, call, len(tried)))
+            inputs = find_inputs(built, call, _share(budget, built, call, len(tried)))
         except TargetError as error:
             raise InputsError(str(error), error.frames) from error
         tried += [f"{built.variant}: {line}" if built.variant else line for line in inputs.tried]
@@ -260,10 +209,11 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
     return *first, tried
 
 
-def _find_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
+def find_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
     """Inputs by the first strategy that has some; the last one always has an answer."""
     request = InputRequest(built, call, budget)
-    with preferring_sizes(built.arguments.values_by_name(built.maker)):
+    preferring = preferring_sizes(built.arguments.values_by_name(built.maker))
+    with preferring, entered_by(built.model, find_method(built.model, call.method, call.model)):
         found = (strategy.find_inputs(request) for strategy in STRATEGIES)
         return next(inputs for inputs in found if inputs is not None)
 
@@ -284,4 +234,7 @@ def record(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_t
         return Trace(module_tree(target.model, (target.note,)), ())
     if target.trace is not None and (mode == "auto" or _has_mode(target.trace.graph, mode)):
         return target.trace
-    return trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
+    entering = partial(entered_by, target.model, target.entry)
+    with entering():
+        trace = trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
+    return trace if target.entry is None else rerun_within(trace, entering)

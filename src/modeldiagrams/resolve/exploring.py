@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,12 @@ from modeldiagrams.tracer.values.source_lines import user_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
-__all__ = ["AS_TRACED", "with_other_sides"]
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.tracer.forward_pass import Prepare
+
+__all__ = ["AS_TRACED", "rerun_within", "with_other_sides"]
 
 AS_TRACED = "as traced"
 """Name of the only case that the author has."""
@@ -34,8 +39,21 @@ def with_other_sides(
     found = explore([*traces.values()], seconds_left or (lambda: math.inf))
     graphs = {**{name: trace.graph for name, trace in traces.items()}, **found.graphs}
     graph = next(iter(graphs.values()))
-    if len(graphs) > 1:
+    if [*graphs] != [AS_TRACED]:
         graph = unite_cases(graphs, {**(texts or {}), **found.texts}, found.graphs)
     status = msgspec.structs.replace(graph.status, notes=(*graph.status.notes, *found.notes))
     files = {file for trace in traces.values() for file in trace.sources}
     return Trace(msgspec.structs.replace(graph, status=status), tuple(sorted(files.union(user_files(found.files)))))
+
+
+def rerun_within(trace: Trace, state: Callable[[], AbstractContextManager[None]]) -> Trace:
+    """The same trace, which runs again in a state of the model, for example with another method as entry."""
+    rerun = trace.rerun
+    if rerun is None:
+        return trace
+
+    def run(prepare: Prepare, *, assumes_fewer: bool = False) -> tuple[Graph, set[str]]:
+        with state():
+            return rerun(prepare, assumes_fewer=assumes_fewer)
+
+    return dataclasses.replace(trace, rerun=run)

@@ -1,4 +1,4 @@
-"""Makes a submodule the model, with the arguments that it gets in a pass of the whole model."""
+"""Finds a submodule, with the arguments that it gets in a pass of the whole model, and a method of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
-__all__ = ["Writes", "find_call", "find_part"]
+__all__ = ["Writes", "find_call", "find_method", "find_part"]
 
 _SHOWN = 6
 
@@ -60,6 +60,29 @@ def find_part(model: nn.Module, path: str, name: str) -> nn.Module:
         hint = f"did you mean {near[0]!r}?" if near else others if known else "it has none"
         raise TargetError(f"option `part`: {name} has no module {path!r}; {hint}")
     return parts[path]
+
+
+def find_method(model: nn.Module, name: str | None, of: str) -> Callable[..., Any] | None:
+    """Find the method that the author names; None for ``forward``.
+
+    Args:
+        model: The model.
+        name: The method's name; None for ``forward``.
+        of: The author's name for the model, for messages.
+
+    Raises:
+        TargetError: if there is none.
+    """
+    if name is None or name == "forward":
+        return None
+    found = getattr(model, name, None)
+    if callable(found) and not isinstance(found, torch.nn.Module):
+        return found  # type: ignore[no-any-return]
+    own = [key for kind in type(model).__mro__ if kind.__module__ != "torch.nn.modules.module" for key in vars(kind)]
+    known = [key for key in dict.fromkeys(own) if not key.startswith("_") and callable(getattr(model, key, None))]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known[:_SHOWN])}"
+    raise TargetError(f"option `method`: {of} has no method {name!r}; {hint}")
 
 
 def find_call(

@@ -43,7 +43,7 @@ def recorded_options(call: Call) -> RecordedOptions | None:
     values: dict[str, Any] = {}
     if (call.args, call.kwargs, call.config) == (None, None, None):
         values |= {"args": found.args, "kwargs": found.kwargs}
-    if (call.inputs, call.inputs_from) == (None, None):
+    if (call.inputs, call.inputs_from, call.method) == (None, None, None):
         values |= {"inputs": found.inputs}
     given = {name: value for name, value in values.items() if value is not None}
     reason = f"called as in {found.seen}"

@@ -23,6 +23,7 @@ from modeldiagrams.tracer.fake.data_dependent import fewer_assumed
 from modeldiagrams.tracer.graph.assumed_sizes import is_small, mark_assumed, take_costs
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, explain_missing_times
+from modeldiagrams.tracer.graph.pass_ways import PassWays
 from modeldiagrams.tracer.graph.status import build_status
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
 from modeldiagrams.tracer.patches.interpreter import compiler_disabled, interpreter_settings
@@ -34,6 +35,7 @@ from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
+from modeldiagrams.tracer.recording.watched_recorder import WatchedRecorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, modules_under_fsdp, restored, sharding_restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
@@ -43,6 +45,7 @@ from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.restore.leftovers import Namespace
@@ -196,12 +199,17 @@ class _Pass:
         self._recording = PassRecord(ModuleCall("", "", invocation.function, None))
         self._finder = SourceFinder(_Pass._run_model.__code__, CallStack.run_function.__code__)
         self._named_tensors = NamedTensors()
+        self._ways: PassWays | None = None
+        """What the pass left out; None while times are measured."""
 
     def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        with self._run_with(OpRecorder):
+        self._ways = PassWays(self._invocation)
+        watch = self._ways.watch
+        with self._run_with(OpRecorder if watch is None else functools.partial(WatchedRecorder, watch)):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
+            graph = self._ways.add_to(graph, self._recording, self._named_tensors)
             check_graph(graph)
         return graph, self._finder.files
 
@@ -237,6 +245,8 @@ class _Pass:
             finally:
                 self._recording.release()
                 self._named_tensors.release()
+                if self._ways is not None:
+                    self._ways.release()
 
     def _keep_error(self, recorder: OpRecorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         try:
@@ -267,11 +277,17 @@ class _Pass:
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
-            with compiler_disabled(), recorder.record_thread(recorder.context), mode_stacks_restored():
+            scope.enter_context(compiler_disabled())
+            with recorder.record_thread(recorder.context), mode_stacks_restored(), self._observing(recorder):
                 result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
                 if isinstance(result, Iterator):  # a generator runs only while it is asked for items
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
+
+    def _observing(self, recorder: OpRecorder) -> AbstractContextManager[None]:
+        if self._ways is None:
+            return contextlib.nullcontext()
+        return self._ways.observing(lambda: recorder.threads.context.stack[-1])
 
     def _prepare_modes(self, recorder: OpRecorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
         """Make the dispatch modes of the pass, the outermost first, and convert the inputs for them."""

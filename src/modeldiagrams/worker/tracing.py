@@ -17,6 +17,7 @@ from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
+from modeldiagrams.resolve.cases import TracedCases, trace_cases
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
 from modeldiagrams.resolve.exploring import AS_TRACED, with_other_sides
 from modeldiagrams.resolve.values.device import move_to_device
@@ -101,19 +102,15 @@ def _list_imported(model: str) -> tuple[str, ...]:
 
 def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
     call = request.call
-    target = _on_device(resolve(call, request.limits.device), request)
-    if target.note is not None and any(map(is_out_of_memory, target.tried)):
-        raise InputsError(f"the search for inputs of {call.model} ran out of memory")
-    with seeded():
-        trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
-        trace = with_other_sides({AS_TRACED: trace}, seconds_left=seconds_left) if call.explore else trace
-    assumptions = (*target.assumptions, *trace.graph.assumptions)
-    graph = _add_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
-    classes = {type(module) for module in target.model.modules()}
+    traced = (_trace_cases if call.cases else _trace_one)(request, seconds_left)
+    targets, tried = traced.targets, tuple(line for target in traced.targets for line in target.tried)
+    graph = _add_memory_hint(traced.graph, request.limits)
+    classes = {type(module) for target in targets for module in target.model.modules()}
     # factories and functions that make inputs do not run in the pass itself
-    named = [call.model, call.inputs_from or ""]
-    sources = find_dependencies(classes, named, (*trace.sources, *target.sources))
-    model = type(target.model)
+    named = [call.model, call.inputs_from or "", *(own.inputs_from or "" for own, _ in call.case_calls().values())]
+    files = (file for target in targets for file in target.sources)
+    sources = find_dependencies(classes, named, (*traced.sources, *files))
+    model = type(targets[0].model)
     name = find_public_name(model) if locate(call.model) is model else None
     return Traced(
         graph=serialize(graph),
@@ -122,10 +119,28 @@ def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
         names=find_public_names(classes),
         name=name,
         has_case_variant=has_case_variant(name or call.model),
-        tried=target.tried,
+        tried=tried,
         # a variant that was tried before, and needs more memory, would do elsewhere
-        may_differ=_may_differ(trace.graph.status) or any(map(is_out_of_memory, target.tried)),
+        may_differ=any(map(_may_differ, (graph.status, *(case.status for case in graph.cases))))
+        or any(map(is_out_of_memory, tried)),
     )
+
+
+def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> TracedCases:
+    call = request.call
+    target = _on_device(resolve(call, request.limits.device), request)
+    if target.note is not None and any(map(is_out_of_memory, target.tried)):
+        raise InputsError(f"the search for inputs of {call.model} ran out of memory")
+    with seeded():
+        trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
+        trace = with_other_sides({AS_TRACED: trace}, seconds_left=seconds_left) if call.explore else trace
+    assumptions = (*target.assumptions, *trace.graph.assumptions)
+    graph = msgspec.structs.replace(trace.graph, assumptions=assumptions)
+    return TracedCases(graph, trace.sources, (target,))
+
+
+def _trace_cases(request: TraceRequest, seconds_left: Callable[[], float]) -> TracedCases:
+    return trace_cases(request.call, request.limits.device, lambda target: _on_device(target, request), seconds_left)
 
 
 def _may_differ(status: Status) -> bool:

@@ -19,6 +19,7 @@ _CALLERS = {
     "recording/endless_loops.py": {"add"},
     "recording/module_calls.py": {"run", "run_function", "run_root", "_run_scripted"},
     "recording/op_recorder.py": {"__torch_function__"},
+    "recording/watched_recorder.py": {"__torch_function__"},
     "recording/timed_recorder.py": {"run_call"},
     "recording/work_limit.py": {"count_call"},
     "forward_pass.py": {"_keep_error", "_run_model"},

@@ -24,6 +24,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     own_parameters,
     unseen_by_modes,
 )
+from modeldiagrams.tracer.values.entries import is_entered
 from modeldiagrams.tracer.values.pass_records import CallSite, ModuleCall
 from modeldiagrams.tracer.values.return_names import apply_return_names
 from modeldiagrams.tracer.values.scopes import Scopes
@@ -75,9 +76,14 @@ class CallStack:
         `forward` is given if it is called directly, without ``__call__``.
         """
         recorder = self.recorder
-        if self._is_root_call and module is recorder.recording.root.module:
-            self._is_root_call = False
-            return self.run_function(recorder.recording.root, function, args, kwargs)
+        if module is recorder.recording.root.module:
+            if self._is_root_call:
+                self._is_root_call = False
+                return self.run_function(recorder.recording.root, function, args, kwargs)
+            if is_entered(module) and context.stack[-1] is recorder.recording.root:
+                return function(module, *args, **kwargs)  # the method that is traced calls its own module
+        watch = recorder.watch
+        watched = watch is not None and watch.pause()
         call = self._open(context, module, frame, forward)
         context.stack.append(call)
         scopes, context.scopes = context.scopes, Scopes()
@@ -92,6 +98,8 @@ class CallStack:
         finally:
             context.stack.pop()
             context.scopes, context.paused, context.observed = scopes, paused, observed
+            if watched:
+                watch.resume()  # type: ignore[union-attr]
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model, whose module call is already on the stack: the root."""
@@ -122,7 +130,15 @@ class CallStack:
             own = forward.__func__ if type(forward) is MethodType and forward.__self__ is module else None
             if type(own) is FunctionType and own.__code__ is self.recorded_forward:
                 call.forward = function = own.__wrapped__  # type: ignore[attr-defined]
-        return self._close(call, given, function(module, *args, **kwargs))
+        watch = self.recorder.watch
+        if watch is None:
+            return self._close(call, given, function(module, *args, **kwargs))
+        watch.begin(function)
+        try:
+            result = function(module, *args, **kwargs)
+        finally:
+            watch.pause()
+        return self._close(call, given, result)
 
     def _run_scripted(
         self, call: ModuleCall, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.pass_records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
+    from modeldiagrams.tracer.ways.observer import Tracing
 
 
 class OpRecorder(TorchFunctionMode):
@@ -64,6 +65,8 @@ class OpRecorder(TorchFunctionMode):
         self._describe = functools.cache(describe_function)
         self._sites: dict[Any, CallSite] = {}
         self._questions = Questions()
+        self.watch: Tracing | None = None
+        """Observes the model's code and is to be paused while other code runs; for `WatchedRecorder`."""
         self.opened: set[str] = set()
         """As `Invocation.opened`."""
         self.is_closed = False

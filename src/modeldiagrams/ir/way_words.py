@@ -1,0 +1,119 @@
+"""Says in words which ways a pass did not take, and which modules it left out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from modeldiagrams.ir.graph import ModuleNode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.ways import Side, WaitsFor, Way
+
+__all__ = [
+    "WAITS_FOR",
+    "LeftSide",
+    "count_ways",
+    "explain_uncalled",
+    "fold_paths",
+    "list_left_sides",
+    "list_lines",
+    "list_partial",
+]
+
+WAITS_FOR: Mapping[WaitsFor, str] = {
+    "mode": "In the other mode",
+    "input": "For other inputs",
+    "configuration": "In another configuration",
+    "size": "For other sizes",
+    "value": "For other values of tensors",
+    "other": "Otherwise",
+}
+"""What sides wait for, in words, in the order of lists."""
+_MOST_NAMES = 6
+
+
+class LeftSide(NamedTuple):
+    """A side that a pass did not take."""
+
+    waits_for: WaitsFor
+    source: str
+    """``file:line`` of the side."""
+    text: str
+    """What leads there, in the model's words: ``if mask is not None``."""
+
+
+def count_ways(graph: Graph) -> tuple[int, int]:
+    """Count the sides that were taken, and all that the pass came to."""
+    sides = [side for way in graph.ways for side in way.sides]
+    return sum(side.taken for side in sides), len(sides)
+
+
+def list_left_sides(graph: Graph) -> list[LeftSide]:
+    """List the sides that no pass took, by what they wait for, then by file and line."""
+    found = [
+        LeftSide(way.waits_for, f"{way.source.rpartition(':')[0]}:{side.line}", _describe(way, side))
+        for way in graph.ways
+        for side in way.sides
+        if not side.taken
+    ]
+    order = [*WAITS_FOR]
+    return sorted(found, key=lambda left: order.index(left.waits_for))
+
+
+def _describe(way: Way, side: Side) -> str:
+    if way.statement == "match":
+        return f"case {side.name} of match {way.condition}"
+    if way.statement == "for":
+        return f"for … in {way.condition}"
+    if side.name == "no":
+        return f"else of if {way.condition}"
+    return f"{'while' if way.statement == 'while' else 'if'} {way.condition}"
+
+
+def explain_uncalled(graph: Graph) -> str | None:
+    """Say which modules never ran, and of how many, as in ``2 of 14 modules never ran: aux_head, teacher.``."""
+    if not graph.uncalled:
+        return None
+    called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
+    names = fold_paths([module.path for module in graph.uncalled])
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{len(graph.uncalled)} of {len(called) + len(graph.uncalled)} modules never ran: {shown}{more}."
+
+
+def fold_paths(paths: list[str]) -> list[str]:
+    """Fold paths that differ in numbers alone: ``layers.*.drop (12)``."""
+    folded: dict[str, list[str]] = {}
+    for path in paths:
+        folded.setdefault(re.sub(r"(?<![^.])\d+(?![^.])", "*", path), []).append(path)
+    return [f"{pattern} ({len(same)})" if len(same) > 1 else same[0] for pattern, same in folded.items()]
+
+
+def list_lines(graph: Graph, most: int = 12) -> list[str]:
+    """List what a pass left out, for text: at most so many sides; none if it left out nothing."""
+    left = list_left_sides(graph)
+    found = [sentence] if (sentence := explain_uncalled(graph)) else []
+    if left:
+        taken, total = count_ways(graph)
+        found.append(f"Took {taken} of {total} ways; not taken:")
+        found += [f"  {WAITS_FOR[side.waits_for].lower()}: {side.text} ({side.source})" for side in left[:most]]
+        found += [f"  … and {len(left) - most} more"] if len(left) > most else []
+    return found
+
+
+def list_partial(graph: Graph) -> list[tuple[str, str, str]]:
+    """List the sides that only some cases took: what leads there, ``file:line``, and the names of these cases."""
+    return [
+        (
+            _describe(way, side),
+            f"{way.source.rpartition(':')[0]}:{side.line}",
+            ", ".join(graph.cases[number].name for number in side.cases),
+        )
+        for way in graph.ways
+        for side in way.sides
+        if side.cases and graph.cases
+    ]

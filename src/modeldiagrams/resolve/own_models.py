@@ -1,0 +1,183 @@
+"""Traces models that a program has already made."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from torch import Tensor, nn
+from torch.utils import _pytree as pytree
+
+from modeldiagrams.errors import OptionError
+from modeldiagrams.options.cases import GENERATE, LONGEST, check_given_cases
+from modeldiagrams.options.options import Call
+from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
+from modeldiagrams.resolve.cases import in_one_mode, unite_traces
+from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
+from modeldiagrams.resolve.generation import find_generation_calls
+from modeldiagrams.resolve.inputs.budget import Budget
+from modeldiagrams.resolve.parts import Writes, find_method
+from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
+from modeldiagrams.resolve.strategies.requests import Built
+from modeldiagrams.tracer import check_arguments, entered_by, trace_run
+from modeldiagrams.tracer.restore import restored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.tracer import Mode, Trace
+
+__all__ = ["trace", "training_set"]
+
+
+def trace(  # noqa: PLR0913  (as in the tracer)
+    model: Any,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    mode: Mode = "auto",
+    costs: bool = True,
+    measure_time: bool = False,
+    part: str | None = None,
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
+    explore: bool = False,
+) -> Graph:
+    """Run one forward pass of a model and record it, or several.
+
+    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`. Weights,
+    buffers, gradients, inputs, attributes and the random state are restored, see `modeldiagrams.tracer.restore`.
+
+    Args:
+        model: A module, or any callable that computes with tensors.
+        args: Positional arguments for ``model(...)``. If it fails without any, they are found as in documentation.
+        kwargs: Keyword arguments for ``model(...)``.
+        mode: How values are computed. ``fake``: only shapes. ``meta``: on the meta device, for parameters there.
+            ``real``: with arithmetic. ``auto``: fake, or real if that fails; for parameters on meta, meta or fake.
+        costs: Whether to count floating point operations. A trace without misses the operators of C++ extensions.
+        measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
+        part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
+        cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
+            value), and ``method``, which is called in place of ``forward`` and takes none of the shared arguments.
+            ``generate``: the passes of a model of transformers that generates.
+        explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
+
+    Returns:
+        The graph of the pass, or of all cases.
+
+    Raises:
+        OptionError: for cases that are not as described.
+        ModelDiagramsError: if the tracer fails.
+        TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
+        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
+        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
+    """
+    if cases is not None:
+        shared = {"args": args, "kwargs": kwargs, "mode": mode, "costs": costs, "measure_time": measure_time}
+        return _trace_cases(model, shared, cases, part=part, explore=explore).graph
+    if part is not None:
+        check_arguments(model, args, mode, measure_time=measure_time)
+        given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
+        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
+    found = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
+    return (with_other_sides({AS_TRACED: found}) if explore else found).graph
+
+
+def _trace_once(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, **options: bool
+) -> Trace:
+    found = trace_run(model, args, kwargs, mode, **options)
+    if found.graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
+        return found
+    target = _infer_target(model)
+    found = record(target, mode, **options)
+    assumptions = (*target.assumptions, *found.graph.assumptions)
+    return replace(found, graph=msgspec.structs.replace(found.graph, assumptions=assumptions))
+
+
+def _trace_part(given: Target, part: str, mode: Mode, **options: bool) -> Graph:
+    """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
+    model = given.model
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
+    whole = given if given.args or given.kwargs else _infer_target(model)
+    # restored after the part has run: it may need what the model has set before it calls it
+    with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
+        with Writes(snapshot.before_write):
+            found = take_part(whole, part, type(model).__name__)
+        return graph_of(found, mode, **options)
+
+
+def _infer_target(model: nn.Module) -> Target:
+    kind = type(model)
+    inputs = find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
+    note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
+    return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+
+
+def _trace_cases(
+    model: Any,
+    shared: Mapping[str, Any],
+    cases: Mapping[str, Mapping[str, Any]] | Literal["generate"],
+    *,
+    part: str | None,
+    explore: bool,
+) -> Trace:
+    """Trace every case of the caller's own model."""
+    if part is not None:
+        raise OptionError("part", "a graph of several cases shows the whole model; leave one of the two out.")
+    name = type(model).__name__
+    texts: dict[str, str] = {}
+    runs: dict[str, tuple[Mode, Callable[[Mode], Trace]]] = {}
+    if isinstance(cases, str) and cases == GENERATE:
+        for case, found in find_generation_calls(model, shared["args"], dict(shared["kwargs"] or {}), name).items():
+            texts[case] = found.text
+            call = {**shared, "args": found.args, "kwargs": found.kwargs}
+            runs[case] = shared["mode"], partial(_trace_case, model, call, found.entry)
+    else:
+        for case, own in check_given_cases(cases).items():
+            method = find_method(model, own.get("method"), name)
+            inputs = {} if method is None and not own.keys() & {"args", "kwargs"} else {"args": (), "kwargs": None}
+            call = {**shared, **inputs, **own}
+            texts[case] = _describe(own)
+            runs[case] = call["mode"], partial(_trace_case, model, call, method)
+    return unite_traces(in_one_mode(runs), texts, explore=explore)
+
+
+def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Trace:
+    @contextmanager
+    def prepared() -> Iterator[None]:
+        with training_set(model, training=call.get("training")), entered_by(model, entry):
+            yield
+
+    with prepared():
+        options = {"costs": call["costs"], "measure_time": call["measure_time"]}
+        trace = _trace_once(model, call["args"], call["kwargs"], mode, **options)
+    return rerun_within(trace, prepared)
+
+
+def _describe(own: Mapping[str, Any]) -> str:
+    """What a caller wrote for a case; tensors by their shapes."""
+    shown = pytree.tree_map_only(Tensor, lambda tensor: [*tensor.shape], dict(own))
+    text = ", ".join(f"{name}: {value}" for name, value in shown.items())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+@contextmanager
+def training_set(model: Any, *, training: bool | None) -> Iterator[None]:
+    """Put a model and its modules into a mode for a while; None leaves them as they are."""
+    if training is None:
+        yield
+        return
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"`training`: expected a module or the name of a class, got {model!r}")
+    before = [(module, module.training) for module in model.modules()]
+    model.train(training)
+    try:
+        yield
+    finally:
+        for module, was_training in before:
+            module.training = was_training

@@ -1,0 +1,112 @@
+"""Finds the ways and the uncalled modules of a pass."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import torch
+from torch import Tensor, nn
+
+from modeldiagrams.common.class_facts import list_bases
+from modeldiagrams.common.user_files import is_model_code, is_user_file
+from modeldiagrams.tracer.graph.uncalled import find_uncalled
+from modeldiagrams.tracer.torch_facts.private_api import class_of
+from modeldiagrams.tracer.ways.finding import Ways
+from modeldiagrams.tracer.ways.observer import Tracing
+from modeldiagrams.tracer.ways.scope import plain_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.tracer.values.named_tensors import NamedTensors
+    from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
+    from modeldiagrams.tracer.ways.scope import Kind
+
+OTHER_TOOL = (
+    "A debugger, coverage or a profiler watches this process's Python code, so the ways through the model's code are "
+    "not known"
+)
+
+
+class PassWays:
+    """What one pass left out."""
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._files = _files_of(invocation)
+        self._ways = Ways(self._is_followed, classify, self._running_class)
+        self._running: Callable[[], ModuleCall] | None = None
+
+    @property
+    def watch(self) -> Tracing | None:
+        """The observer, if it is to be paused while other code runs."""
+        return self._ways.observer if isinstance(self._ways.observer, Tracing) else None
+
+    def observing(self, running: Callable[[], ModuleCall]) -> AbstractContextManager[None]:
+        """Observe the code that runs in the block; `running` returns the running module call."""
+        self._running = running
+        return contextlib.nullcontext() if self._ways.observer is None else self._ways.observer.observing()
+
+    def add_to(self, graph: Graph, recording: PassRecord, weights: NamedTensors) -> Graph:
+        """Add ways and uncalled modules to the graph of the pass."""
+        root = recording.root.module
+        owner = root.__self__ if isinstance(root, types.MethodType) else root
+        uncalled = find_uncalled(owner, recording, weights) if isinstance(owner, nn.Module) else ()
+        ways = self._ways
+        notes = (*graph.status.notes, *([OTHER_TOOL] if ways.observer is None else []), *ways.faults)
+        status = msgspec.structs.replace(graph.status, notes=notes)
+        return msgspec.structs.replace(graph, ways=ways.list(), uncalled=uncalled, status=status)
+
+    def release(self) -> None:
+        """Break reference cycles, like `PassRecord.release`."""
+        self._ways.release()
+        self._running = None
+
+    def _is_followed(self, file: str) -> bool:
+        """Whether a function is the model's: in the user's files, or beside a module's class; not in its libraries."""
+        return is_model_code(file) and (file in self._files or is_user_file(file))
+
+    def _running_class(self) -> type | None:
+        module = self._running().module if self._running is not None else None
+        return class_of(module) if isinstance(module, nn.Module) else None
+
+
+def _files_of(invocation: Invocation) -> set[str]:
+    """The files that define the modules' classes, and the forwards that these inherit."""
+    function = plain_function(invocation.function)
+    found = {function.__code__.co_filename} if isinstance(function, types.FunctionType) else set()
+    for class_ in {class_of(module): None for _, module in invocation.modules}:
+        for base in list_bases(class_):
+            if base is class_ or "forward" in vars(base):
+                functions = map(plain_function, vars(base).values())
+                found |= {item.__code__.co_filename for item in functions if isinstance(item, types.FunctionType)}
+    return found
+
+
+_FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType, types.MethodType)
+_OPS: Any = (type(torch.FloatTensor), type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor))
+
+
+def classify(value: Any) -> Kind | None:
+    """Tell tensors, modules, their classes and torch's functions from other values (None)."""
+    class_ = type(value)
+    if issubclass(class_, Tensor | nn.Module):
+        return "tensor" if issubclass(class_, Tensor) else "module"
+    if issubclass(class_, type) and issubclass(value, nn.Module):
+        return "module class"
+    makes_tensors = issubclass(value, Tensor) if issubclass(class_, type) else issubclass(class_, _OPS)
+    if makes_tensors or (issubclass(class_, _FUNCTIONS) and _is_op(getattr(value, "__module__", None) or "")):
+        return "torch function"
+    return None
+
+
+def _is_op(module: str) -> bool:
+    return module.partition(".")[0] == "torch" and not module.startswith(_QUIET)
+
+
+_QUIET = ("torch.utils", "torch.cuda", "torch.backends", "torch.compiler", "torch.jit", "torch.autograd", "torch._jit")
+"""Parts of torch whose functions run nothing that a graph shows."""

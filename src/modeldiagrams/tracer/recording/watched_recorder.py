@@ -1,0 +1,31 @@
+"""An `OpRecorder` that pauses the observer of the model's code while torch and the tracer run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.tracer.recording.op_recorder import OpRecorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from modeldiagrams.tracer.ways.observer import Tracing
+
+
+class WatchedRecorder(OpRecorder):
+    """Needed where observing slows down all code that runs."""
+
+    def __init__(self, watch: Tracing, *rest: Any) -> None:
+        """Do what `OpRecorder` does; pause `watch` in between."""
+        super().__init__(*rest)
+        self.watch = watch
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        watched = self.watch.pause()  # type: ignore[union-attr]
+        try:
+            return super().__torch_function__(func, types, args, kwargs)
+        finally:
+            if watched:
+                self.watch.resume()  # type: ignore[union-attr]

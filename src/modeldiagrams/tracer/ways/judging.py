@@ -1,0 +1,416 @@
+"""Decides from the source whether code runs tensors or modules."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from modeldiagrams.tracer.ways.syntax import Sources
+
+FACTS = frozenset(
+    {
+        "shape",
+        "size",
+        "dim",
+        "ndim",
+        "ndimension",
+        "numel",
+        "nelement",
+        "stride",
+        "dtype",
+        "device",
+        "layout",
+        "names",
+        "is_cuda",
+        "is_sparse",
+        "is_quantized",
+        "is_leaf",
+        "is_meta",
+        "is_nested",
+        "requires_grad",
+        "requires_grad_",
+        "grad_fn",
+        "itemsize",
+        "nbytes",
+        "element_size",
+        "get_device",
+        "data_ptr",
+        "storage_offset",
+        "is_contiguous",
+        "is_floating_point",
+        "is_complex",
+        "has_names",
+        "register_hook",
+        "retain_grad",
+    }
+)
+"""Attributes and methods of tensors that run nothing."""
+_VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+_NO_OPS = ("is_", "get_", "set_", "has_", "manual_seed", "seed", "_check", "check_", "finfo", "iinfo")
+"""Beginnings of names of torch's functions that run nothing."""
+_OF_CONTAINERS = frozenset(
+    {
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "items",
+        "keys",
+        "values",
+        "get",
+        "setdefault",
+        "popitem",
+        "add",
+        "discard",
+        "index",
+        "copy",
+        "count",
+        "split",
+        "join",
+        "format",
+        "strip",
+        "lower",
+        "upper",
+        "startswith",
+        "endswith",
+        "replace",
+    }
+)
+"""Methods of lists, dicts, sets and texts."""
+_OF_LOGGERS = frozenset(
+    {
+        "debug",
+        "info",
+        "warning",
+        "warn",
+        "error",
+        "exception",
+        "critical",
+        "log",
+        "warning_once",
+        "info_once",
+    }
+)
+_GATHER = frozenset(
+    {
+        "zip",
+        "enumerate",
+        "list",
+        "tuple",
+        "sorted",
+        "reversed",
+        "dict",
+        "set",
+        "map",
+        "filter",
+        "iter",
+        "next",
+    }
+)
+_READ = frozenset(
+    {
+        "float",
+        "int",
+        "bool",
+        "sum",
+        "min",
+        "max",
+        "abs",
+        "pow",
+        "divmod",
+        "round",
+    }
+)
+_DEEPEST = 3
+"""Calls of the model's functions to look into."""
+_ITEMS: dict[Kind, Kind] = {"tensors": "tensor"}
+
+
+def runs_tensors(nodes: Sequence[ast.AST], scope: Scope, sources: Sources) -> bool:
+    """Whether statements, or an expression, run tensors or modules."""
+    for deepest in (0, _DEEPEST):  # most need no look into the functions that they call, which takes long
+        try:
+            _Judge(scope, sources, deepest, stops=True).visit_all(nodes)
+        except _Runs:
+            return True
+    return False
+
+
+def kind_of(node: ast.expr, scope: Scope, sources: Sources) -> tuple[Kind, bool]:
+    """What an expression gives, and whether it runs tensors or modules."""
+    judge = _Judge(scope, sources, _DEEPEST)
+    return judge.kind(node), judge.runs
+
+
+class _Runs(Exception):  # noqa: N818 - no error
+    """Code runs tensors: nothing else needs to be known."""
+
+
+class _Judge:
+    """Goes through code in its order; knows what kind of value each name holds."""
+
+    def __init__(self, scope: Scope, sources: Sources, deepest: int, *, stops: bool = False) -> None:
+        self.runs = False
+        self.names: dict[str, Kind] = {}
+        """Names that this code assigns."""
+        self.returned: list[Kind] = []
+        self._scope = scope
+        self._sources = sources
+        self._deepest = deepest
+        self._stops = stops
+
+    def visit_all(self, nodes: Iterable[ast.AST]) -> None:
+        for node in nodes:
+            self._visit(node)
+
+    def kind(self, node: ast.AST | None) -> Kind:
+        """What an expression gives."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        kind: Kind = method(node) if method is not None else "plain"  # texts and lambdas run nothing
+        return kind
+
+    def _visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.expr):
+            self.kind(node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.withitem):
+            self._assign(node)
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            self._iterate(node.target, node.iter)
+            self.visit_all([*node.body, *node.orelse])
+        elif isinstance(node, ast.If | ast.While):  # its condition alone is no side that runs
+            self.visit_all([*node.body, *node.orelse])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            self.names[node.name] = "unknown"
+        elif isinstance(node, ast.Return):
+            self.returned.append(self.kind(node.value))
+        elif not isinstance(node, ast.Raise | ast.Assert | ast.ClassDef | ast.pattern):
+            self.visit_all(ast.iter_child_nodes(node))
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.withitem) -> None:
+        if isinstance(node, ast.AugAssign):
+            self._bind(node.target, self._combine(self.kind(node.target), self.kind(node.value)), None)
+        elif isinstance(node, ast.withitem):
+            self._bind(node.optional_vars, self.kind(node.context_expr), None)
+        else:
+            kind = self.kind(node.value)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self._bind(target, kind, node.value)
+
+    def _bind(self, target: ast.AST | None, kind: Kind, value: ast.AST | None) -> None:
+        if isinstance(target, ast.Name):
+            self.names[target.id] = kind
+        elif isinstance(target, ast.Tuple | ast.List):
+            parts = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else ()
+            for i, part in enumerate(target.elts):
+                self._bind(part, self.kind(parts[i]) if parts else _ITEMS.get(kind, kind), None)
+        elif isinstance(target, ast.Starred):
+            self._bind(target.value, "tensors" if kind == "tensor" else kind, None)
+        elif isinstance(target, ast.Subscript) and self.kind(target.value) == "tensor":
+            self._run()
+
+    def _iterate(self, target: ast.AST, over: ast.expr) -> None:
+        kind = self.kind(over)
+        if kind == "tensor":
+            self._run()
+        self._bind(target, _ITEMS.get(kind, kind), None)
+
+    def _name(self, node: ast.Name) -> Kind:
+        if node.id in self.names:
+            return self.names[node.id]
+        kind = self._scope.kind_of(self._scope.value(node))
+        if kind == "none" and node.id in self._scope.arguments:  # what it would be if it was given
+            annotation = self._scope.annotations.get(node.id)
+            return "tensor" if annotation is None or "Tensor" in annotation else "unknown"
+        return kind
+
+    def _attribute(self, node: ast.Attribute) -> Kind:
+        base = self.kind(node.value)
+        if base == "tensor":
+            if node.attr in _VIEWS:
+                return self._run()
+            return "tensor" if node.attr in {"data", "grad"} else "plain"
+        if base in {"tensors", "unknown"} and self._root_is_local(node):
+            return "unknown"
+        return self._scope.kind_of(self._scope.value(node))
+
+    def _root_is_local(self, node: ast.AST) -> bool:
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return not isinstance(node, ast.Name) or node.id in self.names
+
+    def _call(self, node: ast.Call) -> Kind:
+        function = node.func
+        is_logging = isinstance(function, ast.Attribute) and function.attr in _OF_LOGGERS
+        if is_logging or (isinstance(function, ast.Name) and function.id == "print"):
+            return "plain"
+        given = [self.kind(item) for item in node.args] + [self.kind(item.value) for item in node.keywords]
+        has_tensors = not {"tensor", "tensors"}.isdisjoint(given)
+        target = MISSING if self._root_is_local(function) else self._scope.value(function)
+        if target is not MISSING and target is not None:
+            return self._call_known(node, target, has_tensors=has_tensors)
+        if isinstance(function, ast.Attribute):
+            return self._call_method(function, has_tensors=has_tensors)
+        if self.kind(function) in {"module", "torch function"}:
+            return self._run()
+        return self._run() if has_tensors else "unknown"
+
+    def _run(self) -> Kind:
+        if self._stops:
+            raise _Runs
+        self.runs = True
+        return "tensor"
+
+    def _call_known(self, node: ast.Call, target: Any, *, has_tensors: bool) -> Kind:
+        kind, name = self._scope.kind_of(target), getattr(target, "__name__", "")
+        if kind == "module" or (kind == "torch function" and not name.startswith(_NO_OPS)):
+            return self._run()
+        if kind == "module class":
+            return "module"
+        if kind == "function":
+            return self._call_function(node, plain_function(target), has_tensors=has_tensors)
+        if name in _READ and has_tensors:
+            self._run()
+            return "plain" if name in {"float", "int", "bool"} else "tensor"
+        if name in _GATHER or isinstance(target, type):
+            return self._display(node.args) if not has_tensors else "tensors"
+        return "plain"
+
+    def _call_method(self, function: ast.Attribute, *, has_tensors: bool) -> Kind:
+        base, name = self.kind(function.value), function.attr
+        if base == "tensor":
+            if name in FACTS:
+                return "plain"
+            self._run()
+            return "plain" if name in {"item", "tolist"} else "tensor"
+        if base in {"module", "torch function", "function"}:
+            return self._run() if has_tensors else "unknown"
+        if base == "plain" or name in _OF_CONTAINERS or name in FACTS:
+            return "tensors" if base == "tensors" or has_tensors else "plain"
+        return self._run() if has_tensors else "unknown"
+
+    def _call_function(self, node: ast.Call, function: Any, *, has_tensors: bool) -> Kind:
+        """Look into a function of the model."""
+        if not self._deepest:
+            return "tensor" if has_tensors else "unknown"
+        trees = self._sources.find(function.__code__)
+        if len(trees) != 1:
+            return self._run() if has_tensors else "unknown"
+        names, values = self._bind_arguments(node, function)
+        inner = _Judge(_scope_of(function, values, self._scope), self._sources, self._deepest - 1, stops=self._stops)
+        inner.names = names
+        body: Any = getattr(trees[0], "body", None)
+        inner.visit_all(body if isinstance(body, list) else [ast.Return(value=body)])
+        self.runs |= inner.runs
+        kinds = set(inner.returned) - {"none", "plain"}
+        return next(iter(kinds)) if len(kinds) == 1 else "tensor" if kinds else "plain"
+
+    def _bind_arguments(self, node: ast.Call, function: Any) -> tuple[dict[str, Kind], dict[str, Any]]:
+        """The kinds of the arguments of a call, and the values of those that are known."""
+        code = function.__code__
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        arguments = [*node.args]
+        if isinstance(node.func, ast.Attribute) and parameters[:1] in {("self",), ("cls",)}:
+            arguments.insert(0, node.func.value)
+        given = {**dict(zip(parameters, arguments, strict=False)), **{item.arg: item.value for item in node.keywords}}
+        kinds, values = dict[str, Kind](), dict[str, Any]()
+        for name in parameters:
+            argument = given.get(name)
+            value = MISSING if argument is None or self._root_is_local(argument) else self._scope.value(argument)
+            if value is MISSING or value is None:
+                kinds[name] = self.kind(argument) if argument is not None else "unknown"
+            else:
+                values[name] = value
+        return kinds, values
+
+    def _combine(self, *kinds: Kind) -> Kind:
+        """What arithmetic on these gives."""
+        if "tensors" in kinds:
+            return "tensors"  # tuples and lists are joined
+        if "tensor" in kinds:
+            return self._run()
+        return "unknown" if "unknown" in kinds else "plain"
+
+    def _binop(self, node: ast.BinOp) -> Kind:
+        return self._combine(self.kind(node.left), self.kind(node.right))
+
+    def _unaryop(self, node: ast.UnaryOp) -> Kind:
+        return self._combine(self.kind(node.operand))
+
+    def _compare(self, node: ast.Compare) -> Kind:
+        kinds = [self.kind(item) for item in (node.left, *node.comparators)]
+        if all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops):
+            return "plain"
+        return "tensor" if self._combine(*kinds) == "tensor" else "plain"
+
+    def _either(self, nodes: Sequence[ast.expr]) -> Kind:
+        kinds = [self.kind(item) for item in nodes]
+        order: tuple[Kind, ...] = ("tensor", "tensors", "module", "unknown")
+        return next((kind for kind in order if kind in kinds), kinds[0] if kinds else "plain")
+
+    def _subscript(self, node: ast.Subscript) -> Kind:
+        base = self.kind(node.value)
+        self.kind(node.slice)
+        if base == "tensor":
+            return self._run()
+        if base == "tensors":
+            return "tensors" if isinstance(node.slice, ast.Slice) else "tensor"
+        return base if base in {"module", "unknown"} else "unknown" if base == "none" else base
+
+    def _display(self, nodes: Iterable[ast.expr | None]) -> Kind:
+        kinds = {self.kind(item) for item in nodes}
+        return "tensors" if kinds & {"tensor", "tensors"} else "module" if "module" in kinds else "plain"
+
+    def _listcomp(self, node: Any) -> Kind:
+        for part in node.generators:
+            self._iterate(part.target, part.iter)
+            for condition in part.ifs:
+                self.kind(condition)
+        return self._display([node.elt] if hasattr(node, "elt") else [node.key, node.value])
+
+    def _namedexpr(self, node: ast.NamedExpr) -> Kind:
+        kind = self.kind(node.value)
+        self._bind(node.target, kind, node.value)
+        return kind
+
+    _setcomp = _dictcomp = _generatorexp = _listcomp
+
+    def _boolop(self, node: ast.BoolOp) -> Kind:
+        return self._either(node.values)
+
+    def _ifexp(self, node: ast.IfExp) -> Kind:
+        return self._either([node.body, node.orelse])
+
+    def _slice(self, node: ast.Slice) -> Kind:
+        return self._either([part for part in (node.lower, node.upper, node.step) if part is not None])
+
+    def _tuple(self, node: ast.Tuple | ast.List | ast.Set) -> Kind:
+        return self._display(node.elts)
+
+    _list = _set = _tuple
+
+    def _dict(self, node: ast.Dict) -> Kind:
+        return self._display(node.values)
+
+    def _starred(self, node: ast.Starred | ast.Await | ast.Yield | ast.YieldFrom) -> Kind:
+        return self.kind(node.value)
+
+    _await = _yield = _yieldfrom = _starred
+
+    def _constant(self, node: ast.Constant) -> Kind:
+        return "none" if node.value is None else "plain"
+
+
+def _scope_of(function: Any, values: dict[str, Any], outer: Scope) -> Scope:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            values.setdefault(name, cell.cell_contents)
+        except ValueError:  # not assigned yet
+            continue
+    return Scope(values, function.__globals__, (), outer.classify, {})

@@ -1,0 +1,257 @@
+"""Notes which code of the model's functions runs, without disturbing debuggers and coverage. Imports no torch.
+
+From Python 3.12 on, `sys.monitoring` reports each instruction once. Python 3.11's trace function reports lines, and the
+instructions of lines that are in several sides of a branch. It slows down all code, so whoever runs much that is not
+the model's, as the tracer and PyTorch do, calls `Tracing.pause` meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from modeldiagrams.common.user_files import is_model_code
+from modeldiagrams.tracer.ways.syntax import end_of, find_branches, lines_of, start_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType
+
+    from modeldiagrams.tracer.ways.syntax import Branch, Sources
+
+    Span: TypeAlias = "tuple[tuple[int, int], tuple[int, int]]"
+    OnReach: TypeAlias = Callable[[Branch, FrameType], None]
+
+_MONITORS = range(6)
+"""The ids of tools of `sys.monitoring`."""
+_TOOL = 4
+"""The id of ours: one that Python does not give to debuggers, coverage, profilers or optimisers."""
+
+
+class Observer:
+    """Notes which code ran: a base for the two mechanisms."""
+
+    def __init__(
+        self, is_followed: Callable[[str], bool], on_reach: OnReach, running_in: Callable[[], Any], sources: Sources
+    ) -> None:
+        """Observe functions.
+
+        Args:
+            is_followed: Whether to observe the functions of a file.
+            on_reach: Called once for each branch, before its condition is computed for the first time.
+            running_in: Returns what the functions that run now belong to: for `owners`.
+            sources: The source of the functions.
+        """
+        self._is_followed = is_followed
+        self._on_reach = on_reach
+        self._running_in = running_in
+        self._sources = sources
+        self._codes: dict[int, tuple[CodeType, Watched | None]] = {}
+        """By ``id`` of the code object, whose hash Python would recompute each time."""
+
+    @property
+    def watched(self) -> list[Watched]:
+        """The functions with branches that ran."""
+        return [watched for _, watched in self._codes.values() if watched is not None]
+
+    def _find(self, code: CodeType) -> Watched | None:
+        known = self._codes.get(id(code))
+        if known is None:
+            trees = self._sources.find(code) if self._is_followed(code.co_filename) else []
+            branches = [branch for tree in trees for branch in find_branches(tree)]
+            known = self._codes[id(code)] = code, Watched(code, branches) if branches else None
+        return known[1]
+
+    def _reach_at(self, watched: Watched, span: Span | None, frame: FrameType) -> None:
+        """Reach the branches whose condition contains an instruction."""
+        if span is None:
+            return
+        for branch in watched.tests.get(span[0][0], ()):
+            if branch in watched.waiting and start_of(branch.test) <= span[0] and span[1] <= end_of(branch.test):
+                self._reach(watched, branch, frame)
+
+    def _reach(self, watched: Watched, branch: Branch, frame: FrameType) -> None:
+        watched.waiting.remove(branch)
+        watched.reached.append(branch)
+        self._on_reach(branch, frame)
+
+
+class Watched:
+    """What ran of a function with branches."""
+
+    def __init__(self, code: CodeType, branches: list[Branch]) -> None:
+        self.code = code
+        self.branches = branches
+        self.waiting = [*branches]
+        self.reached: list[Branch] = []
+        self.owners: set[Any] = set()
+        self.lines: set[int] = set()
+        self.instructions: set[int] = set()
+        self.exact_lines = frozenset[int]().union(*(branch.exact_lines for branch in branches))
+        self.tests: dict[int, list[Branch]] = defaultdict(list)
+        """Line → the branches whose condition is on it."""
+        for branch in branches:
+            for line in lines_of([branch.test]):
+                self.tests[line].append(branch)
+        self._spans: list[Span | None] = [
+            None if None in place else ((place[0], place[2]), (place[1], place[3]))  # type: ignore[misc]
+            for place in code.co_positions()
+        ]
+
+    def span(self, instruction: int) -> Span | None:
+        """The piece of code of an instruction."""
+        return self._spans[instruction // 2]
+
+    def ran(self, nodes: Any, covers: Callable[..., bool]) -> bool:
+        """Whether any code of a side ran."""
+        if any(line in self.lines for line in lines_of(nodes) - self.exact_lines):
+            return True
+        return any(span is not None and covers(*span) for span in map(self.span, self.instructions))
+
+
+if sys.version_info >= (3, 12):
+    monitoring = sys.monitoring
+else:
+    monitoring: Any = None
+
+
+class Monitoring(Observer):
+    """Uses `sys.monitoring`."""
+
+    @contextlib.contextmanager
+    def observing(self) -> Iterator[None]:
+        """Observe in the block."""
+        events = monitoring.events
+        monitoring.use_tool_id(_TOOL, "modeldiagrams")
+        monitoring.restart_events()
+        monitoring.register_callback(_TOOL, events.PY_START, self._on_start)
+        monitoring.register_callback(_TOOL, events.INSTRUCTION, self._on_instruction)
+        monitoring.set_events(_TOOL, events.PY_START)
+        try:
+            yield
+        finally:
+            monitoring.set_events(_TOOL, 0)
+            for watched in self.watched:
+                monitoring.set_local_events(_TOOL, watched.code, 0)
+            for event in (events.PY_START, events.INSTRUCTION):
+                monitoring.register_callback(_TOOL, event, None)
+            monitoring.free_tool_id(_TOOL)
+
+    def _on_start(self, code: CodeType, _: int) -> Any:
+        is_new = id(code) not in self._codes
+        watched = self._find(code)
+        if watched is None:
+            return monitoring.DISABLE
+        if is_new:
+            monitoring.set_local_events(_TOOL, code, monitoring.events.INSTRUCTION)
+        watched.owners.add(self._running_in())
+        return None
+
+    def _on_instruction(self, code: CodeType, offset: int) -> Any:
+        known = self._codes.get(id(code))
+        watched = known[1] if known is not None else None
+        if watched is not None:
+            watched.instructions.add(offset)
+            self._reach_at(watched, watched.span(offset), sys._getframe(1))  # noqa: SLF001
+        return monitoring.DISABLE
+
+
+class Tracing(Observer):
+    """Uses the trace function of the interpreter.
+
+    Not through `sys.settrace`, which writes the variables of every function that is called into a dict, where they live
+    as long as the function runs.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        """As `Observer`."""
+        super().__init__(*arguments)
+        self._follow = _TRACE_FUNCTION(self._on_event)
+        self._pending: BaseException | None = None
+        """An exception raised during an event, as by a signal: there, it would be lost."""
+
+    @contextlib.contextmanager
+    def observing(self) -> Iterator[None]:
+        """Observe in the block."""
+        self.resume()
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+
+    def pause(self) -> bool:
+        """Do not observe until `resume`; return whether something was observed."""
+        if sys.gettrace() is None:
+            return False
+        sys.settrace(None)
+        self._raise()
+        return True
+
+    def resume(self) -> None:
+        """Observe the functions that are called from now on, and those that were observed before `pause`."""
+        self._raise()
+        _SET_TRACE(self._follow, _SHOWN)
+
+    def begin(self, function: Callable[..., Any]) -> None:
+        """Observe a function of a module that is about to run, unless it is torch's own."""
+        code = getattr(function, "__code__", None)
+        if code is None or code.co_name != "forward" or is_model_code(code.co_filename):
+            self.resume()
+
+    def _raise(self) -> None:
+        if self._pending is not None:
+            error, self._pending = self._pending, None
+            raise error
+
+    def _on_event(self, _: Any, frame: FrameType, event: int, __: Any) -> int:
+        try:
+            watched = self._find(frame.f_code)
+            if event == _CALL:
+                frame.f_trace_lines = watched is not None
+                if watched is not None:
+                    watched.owners.add(self._running_in())
+            elif watched is not None:
+                self._on_code(watched, frame, event)
+        except BaseException as error:  # noqa: BLE001
+            self._pending = error
+        return 0
+
+    def _on_code(self, watched: Watched, frame: FrameType, event: int) -> None:
+        if event == _LINE:
+            line = frame.f_lineno
+            watched.lines.add(line)
+            frame.f_trace_opcodes = line in watched.exact_lines
+            for branch in watched.tests.get(line, ()) if watched.waiting and line not in watched.exact_lines else ():
+                if branch in watched.waiting:
+                    self._reach(watched, branch, frame)
+        elif event == _INSTRUCTION and frame.f_lasti not in watched.instructions:
+            watched.instructions.add(frame.f_lasti)
+            self._reach_at(watched, watched.span(frame.f_lasti), frame)
+
+
+_CALL, _LINE, _INSTRUCTION = 0, 2, 7
+"""``PyTrace_CALL``, ``PyTrace_LINE`` and ``PyTrace_OPCODE`` of Python's C interface."""
+_TRACE_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_void_p)
+
+
+def ignore_event(*_: object) -> None:
+    """What `sys.gettrace` returns meanwhile: code that sets it again with `sys.settrace` ends the observation."""
+
+
+_SET_TRACE = ctypes.pythonapi["PyEval_SetTrace"]
+_SET_TRACE.restype = None
+_SHOWN = ctypes.py_object(ignore_event)
+
+
+def make_observer(*arguments: Any) -> Monitoring | Tracing | None:
+    """Make an `Observer`; None if another tool traces Python code, which would not work beside one."""
+    if sys.gettrace() is not None:
+        return None
+    if sys.version_info < (3, 12):
+        return Tracing(*arguments)
+    if any(monitoring.get_tool(tool) for tool in _MONITORS):
+        return None
+    return Monitoring(*arguments)

@@ -1,0 +1,256 @@
+"""Finds the branches of a function in its source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import CodeType
+
+Statement: TypeAlias = Literal["if", "expression", "match", "for", "while"]
+Place: TypeAlias = "tuple[int, int]"
+"""Line and column."""
+Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | Comprehension"
+Comprehension: TypeAlias = "ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp"
+
+_JUMPS = (ast.Return, ast.Continue, ast.Break)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_OTHER_CODE = (*_FUNCTIONS, ast.ClassDef)
+_NAMES = {
+    ast.Lambda: "<lambda>",
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
+"""Names of the code of expressions."""
+_INDENT = re.compile(r"[ \t]*")
+_MOST_ENDS = 20
+"""Lines to try as the end of a function, which its source may not tell: text in quotes may not be indented."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One side of a branch."""
+
+    name: str
+    nodes: tuple[ast.AST, ...]
+    """Statements, or one expression."""
+
+    def covers(self, start: Place, end: Place) -> bool:
+        """Whether a piece of code is in it."""
+        return any(start_of(node) <= start and end <= end_of(node) for node in self.nodes)
+
+
+@dataclass(eq=False)
+class Branch:
+    """A place where a function leads on in several ways."""
+
+    statement: Statement
+    test: ast.expr
+    """The condition, the subject of a ``match``, or what a loop runs over."""
+    options: tuple[Option, ...]
+    function: Function
+    """Where it is."""
+    guards: tuple[ast.expr, ...] = ()
+    """The conditions around it, in the same function."""
+    exact_lines: frozenset[int] = field(init=False)
+    """Lines that belong to several sides: that a line ran does not tell which did."""
+
+    def __post_init__(self) -> None:
+        groups = [lines_of([self.test]), *(lines_of(option.nodes) for option in self.options)]
+        if self.statement == "expression":
+            self.exact_lines = frozenset[int]().union(*groups)
+            return
+        shared = [one & other for i, one in enumerate(groups) for other in groups[:i]]
+        self.exact_lines = frozenset[int]().union(*shared)
+
+
+def start_of(node: ast.AST) -> Place:
+    """Where a node begins; for what has decorators, the first of them."""
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def end_of(node: ast.AST) -> Place:
+    """Where a node ends."""
+    return node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+
+
+def lines_of(nodes: Sequence[ast.AST]) -> set[int]:
+    """All lines of nodes."""
+    return {line for node in nodes for line in range(start_of(node)[0], end_of(node)[0] + 1)}
+
+
+def text_of(node: ast.expr, file: str) -> str:
+    """An expression as written, in one line."""
+    (first, start), (last, end) = start_of(node), end_of(node)
+    lines = [line.encode() for line in linecache.getlines(file)[first - 1 : last]]
+    if len(lines) <= last - first or any(b"#" in line for line in lines[:-1]):
+        return ast.unparse(node)
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return " ".join(b" ".join(lines).decode(errors="replace").split())
+
+
+class Sources:
+    """The syntax trees of the functions that ran."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int, str], list[Function]] = {}
+        """File, first line and name of code → the functions and comprehensions with that code."""
+        self._parsed: set[str] = set()
+        """Files that were parsed as a whole."""
+
+    def find(self, code: CodeType) -> list[Function]:
+        """Find the functions that may have this code: several for lambdas on one line; none if the source is gone."""
+        key = code.co_filename, code.co_firstlineno, code.co_name
+        if key not in self._known:
+            if not code.co_name.startswith("<"):
+                self._keep(code.co_filename, parse_function(code))
+            if key not in self._known and code.co_filename not in self._parsed:
+                self._parsed.add(code.co_filename)
+                self._keep(code.co_filename, _parse_file(code.co_filename))
+        return self._known.setdefault(key, [])
+
+    def _keep(self, file: str, tree: ast.AST | None) -> None:
+        found: dict[tuple[str, int, str], list[Function]] = {}
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                found.setdefault((file, first, node.name), []).append(node)
+            elif (name := _NAMES.get(type(node))) is not None:
+                found.setdefault((file, node.lineno, name), []).append(node)  # type: ignore[attr-defined, arg-type]
+        for key, nodes in found.items():
+            self._known.setdefault(key, nodes)
+
+
+def parse_function(code: CodeType) -> ast.AST | None:
+    """Parse the source of a function alone, which takes a small part of the time of its file."""
+    lines = linecache.getlines(code.co_filename)
+    first, last = code.co_firstlineno, _last_line(code)
+    if not 0 < first <= last <= len(lines):
+        return None
+    indent = _width(lines[first - 1])
+    ends = [i for i in range(last, len(lines)) if _may_follow(lines[i], indent)][:_MOST_ENDS]
+    for end in [*ends, len(lines)]:
+        text = "".join(lines[first - 1 : end])
+        try:
+            tree = ast.parse(f"if 1:\n{text}" if indent else f"\n{text}")
+        except (SyntaxError, ValueError):
+            continue
+        return ast.increment_lineno(tree, first - 2)
+    return None
+
+
+def _last_line(code: CodeType) -> int:
+    inner = [_last_line(const) for const in code.co_consts if inspect.iscode(const)]
+    return max([code.co_firstlineno, *inner, *(line for _, _, line in code.co_lines() if line is not None)])
+
+
+def _width(line: str) -> int:
+    return _INDENT.match(line).end()  # type: ignore[union-attr]
+
+
+def _may_follow(line: str, indent: int) -> bool:
+    """Whether a line may follow a function that is indented by so much."""
+    return bool(line.strip()) and _width(line) <= indent and line.lstrip()[0] not in "#)]}"
+
+
+def _parse_file(file: str) -> ast.AST | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all nodes in it, without the bodies of the functions and classes in it."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, _OTHER_CODE):
+            todo += reversed([*ast.iter_child_nodes(node)])
+
+
+def find_branches(function: Function) -> list[Branch]:
+    """Find the branches of a function or comprehension, in the order of the code."""
+    return _Search(function).found
+
+
+class _Search:
+    """Collects the branches of a function."""
+
+    def __init__(self, function: Function) -> None:
+        self.found: list[Branch] = []
+        self._function = function
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            self._search_block(function.body, (), ())
+        else:
+            for part in ast.iter_child_nodes(function):
+                self._search_expressions(part, ())
+
+    def _add(
+        self, statement: Statement, test: ast.expr, options: Sequence[Option], guards: tuple[ast.expr, ...]
+    ) -> None:
+        if not isinstance(test, ast.Constant):
+            self.found.append(Branch(statement, test, tuple(options), self._function, guards))
+
+    def _search_block(
+        self, block: Sequence[ast.stmt], after: tuple[ast.stmt, ...], guards: tuple[ast.expr, ...]
+    ) -> None:
+        """Search statements; `after` runs when they end without a jump."""
+        for i, statement in enumerate(block):
+            rest = tuple(block[i + 1 :]) or after
+            if isinstance(statement, _OTHER_CODE):
+                continue
+            for part in ast.iter_child_nodes(statement):
+                if not isinstance(part, ast.stmt | ast.excepthandler | ast.match_case):
+                    self._search_expressions(part, guards)
+            if isinstance(statement, ast.If):
+                self._add_if(statement, rest, guards)
+                self._search_block(statement.body, rest, (*guards, statement.test))
+                self._search_block(statement.orelse, rest, (*guards, statement.test))
+            elif isinstance(statement, ast.Match):
+                options = [Option(ast.unparse(case.pattern), tuple(case.body)) for case in statement.cases]
+                self._add("match", statement.subject, options, guards)
+                for case in statement.cases:
+                    self._search_block(case.body, rest, (*guards, statement.subject))
+            else:
+                self._search_other(statement, rest, guards)
+
+    def _search_other(self, statement: ast.stmt, rest: tuple[ast.stmt, ...], guards: tuple[ast.expr, ...]) -> None:
+        """Search a loop, or what else has statements inside."""
+        body = Option("yes", tuple(getattr(statement, "body", ())))
+        if isinstance(statement, ast.For | ast.AsyncFor):
+            self._add("for", statement.iter, [body], guards)
+        elif isinstance(statement, ast.While):
+            self._add("while", statement.test, [body], guards)
+        within = () if isinstance(statement, ast.For | ast.AsyncFor | ast.While) else rest
+        for name in ("body", "orelse", "finalbody"):
+            self._search_block(getattr(statement, name, ()), within, guards)
+        for handler in getattr(statement, "handlers", ()):
+            self._search_block(handler.body, within, guards)
+
+    def _add_if(self, statement: ast.If, rest: tuple[ast.stmt, ...], guards: tuple[ast.expr, ...]) -> None:
+        """Add an ``if``, unless it is only a check. Where one side jumps, the rest belongs to the other one."""
+        yes, no = tuple(statement.body), tuple(statement.orelse)
+        if isinstance(yes[-1], ast.Raise) or (no and isinstance(no[-1], ast.Raise)):
+            return
+        if isinstance(yes[-1], _JUMPS):
+            no = no or rest
+        elif no and isinstance(no[-1], _JUMPS):
+            yes += rest
+        self._add("if", statement.test, [Option("yes", yes), *([Option("no", no)] if no else [])], guards)
+
+    def _search_expressions(self, node: ast.AST, guards: tuple[ast.expr, ...]) -> None:
+        for inner in own_nodes(node):
+            if isinstance(inner, ast.IfExp):
+                options = [Option("yes", (inner.body,)), Option("no", (inner.orelse,))]
+                self._add("expression", inner.test, options, guards)
