@@ -1,0 +1,85 @@
+"""Says in words which cases a graph has, what they cost, and what only some of them have."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
+
+from modeldiagrams.common.amounts import format_bytes, format_flops
+from modeldiagrams.ir.nodes import ModuleNode, OpNode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.ir.graph import Case, Graph
+    from modeldiagrams.ir.nodes import FunctionCall, Node
+
+__all__ = ["list_case_remarks", "list_letters", "mark_cases", "say_differences", "say_only", "shown_cases"]
+
+
+def shown_cases(graph: Graph) -> dict[int, Case]:
+    """The cases that readers can choose, as in `viewer/src/graph/cases.ts`: by index."""
+    return {i: case for i, case in enumerate(graph.cases) if case.status.state == "complete" and not case.forced}
+
+
+def list_letters(graph: Graph) -> dict[int, str]:
+    """The signs of cases in pictures and tables."""
+    return dict(zip(shown_cases(graph), ascii_lowercase, strict=False))
+
+
+def mark_cases(item: Node | FunctionCall, letters: Mapping[int, str]) -> str:
+    """The letters of the cases that an item is in; empty if it is in all, or only in forced ones."""
+    found = [letter for i, letter in letters.items() if i in item.cases]
+    return "" if not item.cases or len(found) == len(letters) else " ".join(found)
+
+
+def say_only(graph: Graph, item: Node | FunctionCall) -> str:
+    """Say in which cases an item is, ``only in train``; empty if it is in all."""
+    shown = shown_cases(graph)
+    names = [case.name for i, case in shown.items() if i in item.cases]
+    if not item.cases or len(names) == len(shown):
+        return ""
+    return f"only in {_join(names)}" if names else "in no pass of the model itself"
+
+
+def say_differences(graph: Graph) -> list[str]:
+    """Say how many parts only some cases have: ``5 parts only in train``. The parts inside a part don't count."""
+    counts: dict[str, int] = {}
+    for node in graph.nodes:
+        if isinstance(node, ModuleNode | OpNode) and (only := say_only(graph, node)):
+            around = graph.parent(node)
+            if around is None or around.cases != node.cases:
+                counts[only] = counts.get(only, 0) + 1
+    return [f"{count} part{'s'[: count != 1]} {only}" for only, count in counts.items()]
+
+
+def list_case_remarks(graph: Graph) -> list[str]:
+    """Say what each case is and costs, how they differ, and how many ways of the code they take together."""
+    letters = list_letters(graph)
+    found = [_describe(case, letters.get(i)) for i, case in enumerate(graph.cases) if not case.forced]
+    if differences := say_differences(graph) if len(letters) > 1 else []:
+        found.append(f"{'; '.join(differences)}.")
+    sides = [side for way in graph.ways for side in way.sides]
+    if letters and sides:
+        taken = sum(side.taken and (not side.cases or not letters.keys().isdisjoint(side.cases)) for side in sides)
+        names = _join([case.name for case in shown_cases(graph).values()])
+        found.append(f"{names} take{'s'[: len(letters) == 1]} {taken} of {len(sides)} ways.")
+    return found
+
+
+def _describe(case: Case, letter: str | None) -> str:
+    name = f"Case {letter}, {case.name}" if letter else f"Case {case.name}"
+    text = f" ({case.text})" if case.text else ""
+    if case.status.state != "complete":
+        error = case.status.error
+        why = error.message.split("\n", 1)[0] if error else next(iter(case.status.notes), "it has no result")
+        return f"{name}{text} failed: {why}"
+    costs = [format_flops(case.model.flops)] if case.model.flops else []
+    costs += [f"{format_bytes(case.model.activation_bytes)} of activations"] if case.model.activation_bytes else []
+    mode = {"real": "real values", "fake": "shapes only", "meta": "shapes only"}.get(case.status.mode or "", "")
+    assumed = [f"assumed {item.subject} = {item.value}" for item in case.assumptions if item.subject != "rule"]
+    return f"{name}{text}: {', '.join([*costs, mode, *assumed])}."
+
+
+def _join(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
