@@ -21,7 +21,7 @@ from modeldiagrams.html.module_summary import (
     summarise,
 )
 from modeldiagrams.html.module_table import render_summary
-from modeldiagrams.ir.way_words import count_ways, explain_uncalled, list_left_sides
+from modeldiagrams.ir.way_words import explain_uncalled, list_left_sides, say_taken
 from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.draw import build_outline
 
@@ -48,8 +48,8 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
         graph: The traced model.
         depth: The number of module levels.
         columns: The columns after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``,
-            ``flops``, ``activations``, ``time``, ``calls`` and ``cases``; by default all but inputs and activations, the
-            time only if it was measured, and the cases if there are several.
+            ``flops``, ``activations``, ``time``, ``calls`` and ``cases``; by default all but inputs, activations, and
+            what the graph doesn't have: times and cases.
 
     Returns:
         The table: text when printed, HTML in a notebook, and `rows` for scripts.
@@ -76,10 +76,9 @@ def _list_left_out(graph: Graph) -> dict[str, str]:
         count, _, names = uncalled.partition(" modules never ran: ")
         found["Never ran"] = f"{count} modules: {names.removesuffix('.')}"
     if left := list_left_sides(graph):
-        taken, total = count_ways(graph)
         sides = "; ".join(f"{side.text} ({side.source})" for side in left[:_MOST_SIDES])
         more = f"; … and {len(left) - _MOST_SIDES} more" if len(left) > _MOST_SIDES else ""
-        found["Ways"] = f"took {taken} of {total}; not taken: {sides}{more}"
+        found["Ways"] = f"{say_taken(graph)}; not taken: {sides}{more}"
     return found
 
 
@@ -107,8 +106,8 @@ class ModelSummary:
         rows: One dict for each row, the model first, for example for ``pandas.DataFrame(table.rows)``. It has all
             values, whatever columns are shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared`
             (whether it shares weights with another call), `inputs` and `outputs` (shapes by name), `parameters`,
-            `trainable`, `flops`, `activation_bytes`, `time_ns`; of several cases, `cases` (letters, if it is not in all)
-            and `by_case` (name → the same values in that case).
+            `trainable`, `flops`, `activation_bytes`, `time_ns`; `cases` (letters, if it is not in all) and `by_case`
+            (name → the same values in that case).
     """
 
     def __init__(self, content: Summary, columns: Sequence[Column]) -> None:

@@ -285,8 +285,9 @@ def _describe_costs(graph: Graph) -> dict[str, str]:
     """Describe what each case costs; the totals are those of the first one."""
     letters = list_letters(graph)
     costs = [
-        f"{letters[i]} {case.name}: {format_flops(case.model.flops or 0)}, {format_bytes(case.model.activation_bytes or 0)}"
+        f"{letters[i]} {case.name}: {format_flops(model.flops or 0)} FLOPs, {format_bytes(model.activation_bytes or 0)}"
         for i, case in shown_cases(graph).items()
+        for model in [case.model]
     ]
     return {"Cases": "; ".join(costs)} if len(costs) > 1 else {}
 
@@ -324,9 +325,13 @@ def format_cell(row: SummaryRow, column: Column) -> str:
     """Format one cell."""
     if not row.class_:  # several modules, or omitted rows
         return _format_calls(row) if column == "calls" and row.calls > 1 else ""
-    if row.by_case:
+    if row.by_case and column != "cases":
         cells = [format_cell(one, column) for one in row.by_case.values()]
-        return row.cases if column == "cases" else cells[0] if len({*cells}) == 1 else " | ".join(cells)
+        return cells[0] if len({*cells}) == 1 else " | ".join(cells)
+    return _format_own(row, column)
+
+
+def _format_own(row: SummaryRow, column: Column) -> str:
     match column:
         case "cases":
             return row.cases

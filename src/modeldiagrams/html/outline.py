@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.ir.case_texts import list_letters, mark_cases, say_only
-from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.graph import FunctionCall, ModuleNode
 from modeldiagrams.render.draw import OutlineRow
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def mark_rows(graph: Graph | None) -> dict[str, tuple[str, str]]:
     """The letters of the cases that a module or function call is in, and their names, where these are not all."""
     if graph is None or not (letters := list_letters(graph)):
         return {}
-    items = (*(node for node in graph.nodes if isinstance(node, ModuleNode)), *graph.functions.values())
+    items: list[ModuleNode | FunctionCall] = [*graph.module_calls(), *graph.functions.values()]
     return {item.id: (sign, say_only(graph, item)) for item in items if (sign := mark_cases(item, letters))}
 
 

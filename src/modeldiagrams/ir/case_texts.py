@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Case, Graph
     from modeldiagrams.ir.nodes import FunctionCall, Node
 
-__all__ = ["list_case_remarks", "list_letters", "mark_cases", "say_differences", "say_only", "shown_cases"]
+__all__ = [
+    "join_names",
+    "list_case_remarks",
+    "list_letters",
+    "mark_cases",
+    "say_differences",
+    "say_only",
+    "shown_cases",
+]
 
 
 def shown_cases(graph: Graph) -> dict[int, Case]:
@@ -39,7 +47,7 @@ def say_only(graph: Graph, item: Node | FunctionCall) -> str:
     names = [case.name for i, case in shown.items() if i in item.cases]
     if not item.cases or len(names) == len(shown):
         return ""
-    return f"only in {_join(names)}" if names else "in no pass of the model itself"
+    return f"only in {join_names(names)}" if names else "in no pass of the model itself"
 
 
 def say_differences(graph: Graph) -> list[str]:
@@ -54,16 +62,11 @@ def say_differences(graph: Graph) -> list[str]:
 
 
 def list_case_remarks(graph: Graph) -> list[str]:
-    """Say what each case is and costs, how they differ, and how many ways of the code they take together."""
+    """Say what each case is and costs, and how they differ."""
     letters = list_letters(graph)
     found = [_describe(case, letters.get(i)) for i, case in enumerate(graph.cases) if not case.forced]
     if differences := say_differences(graph) if len(letters) > 1 else []:
         found.append(f"{'; '.join(differences)}.")
-    sides = [side for way in graph.ways for side in way.sides]
-    if letters and sides:
-        taken = sum(side.taken and (not side.cases or not letters.keys().isdisjoint(side.cases)) for side in sides)
-        names = _join([case.name for case in shown_cases(graph).values()])
-        found.append(f"{names} take{'s'[: len(letters) == 1]} {taken} of {len(sides)} ways.")
     return found
 
 
@@ -74,12 +77,13 @@ def _describe(case: Case, letter: str | None) -> str:
         error = case.status.error
         why = error.message.split("\n", 1)[0] if error else next(iter(case.status.notes), "it has no result")
         return f"{name}{text} failed: {why}"
-    costs = [format_flops(case.model.flops)] if case.model.flops else []
+    costs = [f"{format_flops(case.model.flops)} FLOPs"] if case.model.flops else []
     costs += [f"{format_bytes(case.model.activation_bytes)} of activations"] if case.model.activation_bytes else []
     mode = {"real": "real values", "fake": "shapes only", "meta": "shapes only"}.get(case.status.mode or "", "")
     assumed = [f"assumed {item.subject} = {item.value}" for item in case.assumptions if item.subject != "rule"]
     return f"{name}{text}: {', '.join([*costs, mode, *assumed])}."
 
 
-def _join(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
+    """Join names as in a sentence."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
