@@ -19,7 +19,6 @@ HELPERS = [
     "_ignore_bidirectional_mask_sdpa",
     "_ignore_causal_mask_sdpa",
     "DynamicCache.__init__",
-    "slice_logits_to_keep",
     "fixed_cross_entropy",
     "ForSequenceClassificationLoss",
 ]
