@@ -199,3 +199,14 @@ def test_a_model_without_memory_for_its_weights_generates():
     graph = modeldiagrams.trace(model, (torch.ones(1, 6, dtype=torch.long),), cases="generate")
     assert [case.status.state for case in graph.cases] == ["complete", "complete"]
     assert {graph.tensors[f"{node.id}:0"].shape for node in graph.nodes if node.cases == (1,)} == {(1, 2, 6, 8)}
+
+
+def test_differences_name_cases_and_what_changed_in_them():
+    both = trace("Net", {"infer": {"inputs": [2, 4]}, "masked": {"inputs": {"x": [2, 4], "mask": [4]}}})
+    one = trace("Net", {"infer": {"inputs": [2, 4]}})
+    found = modeldiagrams.diff(one, both)
+    assert ("case-added", "case masked added") in {(change.id, change.text) for change in found.changes}
+    assert "case masked removed" in {change.text for change in modeldiagrams.diff(both, one).changes}
+    assert modeldiagrams.diff(both, both).same
+    sizes = [trace("Net", {"infer": {"inputs": [2, 4]}, "big": {"inputs": [rows, 4]}}) for rows in (3, 4)]
+    assert "case big: example input x 3×4 → 4×4" in {change.text for change in modeldiagrams.diff(*sizes).changes}
