@@ -97,7 +97,10 @@ def test_a_failed_case_says_why(reader: Reader, page):
     assert "no such head" in lost.get_attribute("title")
     lost.click(force=True)
     assert pressed(reader) == ["all"]
-    assert reader.page.get_by_text("lost failed: no such head").first.is_visible()
+    said = reader.page.get_by_text("lost failed: no such head").first
+    assert said.is_visible()
+    chip(reader, "near").click()
+    said.wait_for(state="hidden")
 
 
 def test_the_keyboard_and_screen_readers_reach_the_chips(reader: Reader, page):

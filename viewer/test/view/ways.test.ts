@@ -5,6 +5,7 @@ import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
 import { initialState } from "../../src/view/expand/initial_state.js";
 import { view } from "../../src/view/view.js";
+import { caseOf } from "../cases.js";
 import { recurrent } from "../fixtures.js";
 import { moduleOf, sketch } from "../sketch.js";
 
@@ -58,6 +59,15 @@ describe("a condition on a tensor's value", () => {
   it("tells the side that was not traced", () => {
     const decision = items(decided()).find(({ id }) => id === "output:bool");
     expect(decision?.hint).toBe("if x.mean() > 0\nyes: line 11\nno: other side not traced (line 14)");
+  });
+
+  it("tells the side that only a forced pass took", () => {
+    const sides = [
+      { name: "yes", line: 11, taken: true },
+      { name: "no", line: 14, taken: true, cases: [1] },
+    ];
+    const graph = { ...decided(), ways: [way({ sides })], cases: [caseOf("seen"), caseOf("no", { forced: true })] };
+    expect(items(graph).find(({ id }) => id === "output:bool")?.hint).toMatch(/no: forced, not seen \(line 14\)$/);
   });
 
   it("says that its answer was assumed", () => {
