@@ -132,7 +132,7 @@ def test_cases_run_in_one_mode_if_they_can():
         ("{a: {inputs: [4]}, a: {}}", "the key 'a' is given twice"),
         ("{a: 5}", r"case 'a': expected a map of options, \{training: true\}, and it is 5"),
         ("{a: {inptus: [4]}}", r"case 'a': no option of a case is called 'inptus' \(did you mean 'inputs'\?\)"),
-        ("{a: {depth: 4}}", r"is called 'depth' \(there are args, kwargs, config, inputs, "),
+        ("{a: {depth: 4}}", r"is called 'depth' \(there are method, training, mode, args, "),
         ("{a: {training: 3}}", "case 'a', option 'training': expected true or false, and it is 3"),
         ({str(i): {} for i in range(11)}, "at most 10 cases, and these are 11"),
         ("generat", "expected a map from names of cases to their options, or `generate`, got 'generat'"),

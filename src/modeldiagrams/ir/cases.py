@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.common.files import digest
-from modeldiagrams.ir.alignment import merge_rows
 from modeldiagrams.ir.graph import (
     Assumption,
     BufferNode,
@@ -26,9 +25,10 @@ from modeldiagrams.ir.graph import (
     TensorSpec,
 )
 from modeldiagrams.ir.projection import made_by, project_case, rename, rename_status, rename_tensor
-from modeldiagrams.ir.steps import Step, merge_passes, sort_steps
 from modeldiagrams.ir.structure import structural_digest
-from modeldiagrams.ir.united_ways import unite_uncalled, unite_ways
+from modeldiagrams.ir.uniting.alignment import merge_rows
+from modeldiagrams.ir.uniting.steps import Step, merge_passes, sort_steps
+from modeldiagrams.ir.uniting.united_ways import unite_uncalled, unite_ways
 from modeldiagrams.ir.weights import is_weight, place_weights
 
 if TYPE_CHECKING:
