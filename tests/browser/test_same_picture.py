@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from browser.cased import united
 from browser.pages import HOSTILE, encoder
 from modeldiagrams import trace
 from modeldiagrams.html import fragment as page
@@ -42,6 +43,12 @@ def drawn_by_chromium(reader, tmp_path):
 @pytest.mark.parametrize("view", VIEWS, ids=str)
 def test_initial_pictures_are_equal(press, drawn_by_chromium, view):
     diagram = press.make(encoder(), **view)
+    assert drawn_by_chromium(diagram) == diagram.picture.svg
+
+
+def test_several_cases_are_equal(press, drawn_by_chromium):
+    diagram = press.make(united())
+    assert 'data-cases="0"' in diagram.picture.svg
     assert drawn_by_chromium(diagram) == diagram.picture.svg
 
 

@@ -38,7 +38,7 @@ def fewest(graphs: Mapping[str, Graph]) -> int:
     most: Counter[tuple[Any, ...]] = Counter()
     for graph in graphs.values():
         paths = {node.id: tuple(call.path for call in graph.ancestors(node)) for node in graph.nodes}
-        most |= Counter((paths[node.id], *_identity(node)) for node in graph.nodes)
+        most |= Counter((paths[node.id], *_identity(graph, node)) for node in graph.nodes)
     return most.total()
 
 
@@ -71,14 +71,15 @@ def _mixed(union: Graph, graphs: Mapping[str, Graph]) -> Iterator[str]:
         for index, case in enumerate(union.cases):
             if not node.cases or index in node.cases:
                 alone = graphs[case.name].node(case.ids.get(node.id, node.id))
-                identities.add(_identity(alone))
+                identities.add(_identity(graphs[case.name], alone))
         if len(identities) != 1:
             yield f"{node.id} stands for {sorted(map(str, identities))}"
 
 
-def _identity(node: Node) -> tuple[Any, ...]:
-    """What a reader takes a node for."""
-    fields = ("kind", "name", "path", "class_", "source")
+def _identity(graph: Graph, node: Node) -> tuple[Any, ...]:
+    """What a reader takes a node for. Inside modules of PyTorch, lines are those of calls from outside."""
+    around = graph.parent(node)
+    fields = ("kind", "name", "path", "class_", *(() if around and around.class_.startswith("torch.") else ("source",)))
     return *(getattr(node, name, None) for name in fields), *sorted(getattr(node, "weights", {}).items())
 
 
@@ -110,6 +111,6 @@ def _shown(union: Graph) -> Counter[tuple[Any, ...]]:
     """What a reader sees of the nodes, without ids and the cases' order."""
     names = [case.name for case in union.cases]
     return Counter(
-        (*_identity(node), tuple(sorted(names[index] for index in node.cases or range(len(names)))))
+        (*_identity(union, node), tuple(sorted(names[index] for index in node.cases or range(len(names)))))
         for node in union.nodes
     )

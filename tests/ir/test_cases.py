@@ -155,6 +155,9 @@ def code_of(graph: Graph, union: Graph, number: int, name: str) -> tuple[Any, ..
     node = graph.node(union.cases[number].ids.get(name, name))
     if isinstance(node, ModuleNode):
         return node.path, node.class_
+    around = graph.parent(node)
+    if isinstance(node, OpNode) and around and around.class_.startswith("torch."):  # its line is a caller's
+        return (node.name, *sorted(node.weights.values()))
     return (node.name, node.source, *sorted(node.weights.values())) if isinstance(node, OpNode) else (node.id,)
 
 
@@ -228,6 +231,25 @@ def test_equal_ids_of_different_lines_are_two_nodes() -> None:
     assert united.cases[1].ids == {"/add~2": "/add", "/relu~2": "/relu", "/add": "/add#2", "/relu": "/relu#2"} | {
         "/add#2": "/add#3"
     }
+
+
+def test_a_layer_that_two_methods_call_is_one() -> None:
+    class Two(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.fc(x)  # type: ignore[no-any-return]
+
+        def other(self, x: Tensor) -> Tensor:
+            return self.fc(x).relu()  # type: ignore[no-any-return]
+
+    model = Two()
+    graphs = {"forward": trace(model, (X,)), "other": trace(model.other, (X,))}
+    united = check_union(graphs)
+    assert {node.id: node.cases for node in united.nodes if node.cases} == {"/relu": (1,)}
+    assert united.cases[1].fields["fc/linear"]["source"] != graphs["forward"].node("fc/linear").source  # type: ignore[union-attr]
 
 
 def test_values_of_the_other_cases() -> None:

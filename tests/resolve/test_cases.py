@@ -132,7 +132,7 @@ def test_cases_run_in_one_mode_if_they_can():
         ("{a: {inputs: [4]}, a: {}}", "the key 'a' is given twice"),
         ("{a: 5}", r"case 'a': expected a map of options, \{training: true\}, and it is 5"),
         ("{a: {inptus: [4]}}", r"case 'a': no option of a case is called 'inptus' \(did you mean 'inputs'\?\)"),
-        ("{a: {depth: 4}}", r"is called 'depth' \(there are args, kwargs, config, inputs, "),
+        ("{a: {depth: 4}}", r"is called 'depth' \(there are method, training, mode, args, "),
         ("{a: {training: 3}}", "case 'a', option 'training': expected true or false, and it is 3"),
         ({str(i): {} for i in range(11)}, "at most 10 cases, and these are 11"),
         ("generat", "expected a map from names of cases to their options, or `generate`, got 'generat'"),
@@ -199,3 +199,14 @@ def test_a_model_without_memory_for_its_weights_generates():
     graph = modeldiagrams.trace(model, (torch.ones(1, 6, dtype=torch.long),), cases="generate")
     assert [case.status.state for case in graph.cases] == ["complete", "complete"]
     assert {graph.tensors[f"{node.id}:0"].shape for node in graph.nodes if node.cases == (1,)} == {(1, 2, 6, 8)}
+
+
+def test_differences_name_cases_and_what_changed_in_them():
+    both = trace("Net", {"infer": {"inputs": [2, 4]}, "masked": {"inputs": {"x": [2, 4], "mask": [4]}}})
+    one = trace("Net", {"infer": {"inputs": [2, 4]}})
+    found = modeldiagrams.diff(one, both)
+    assert ("case-added", "case masked added") in {(change.id, change.text) for change in found.changes}
+    assert "case masked removed" in {change.text for change in modeldiagrams.diff(both, one).changes}
+    assert modeldiagrams.diff(both, both).same
+    sizes = [trace("Net", {"infer": {"inputs": [2, 4]}, "big": {"inputs": [rows, 4]}}) for rows in (3, 4)]
+    assert "case big: example input x 3×4 → 4×4" in {change.text for change in modeldiagrams.diff(*sizes).changes}

@@ -38,3 +38,42 @@ def test_parts_and_diagrams_are_explored():
     graph = modeldiagrams.trace(whole, (rows(),), part="0", explore=True)
     assert [case.text for case in graph.cases] == ["", "x.mean() > 0"]
     assert "forced, not seen" in modeldiagrams.diagram(whole, (rows(),), explore=True)._repr_html_()
+
+
+class Modes(nn.Module):
+    """Decides by a value only in training, and in a method of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.head, self.more, self.loss = Gate(), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = self.gate(x)
+        if self.training and x.sum() > 1000:
+            x = self.more(x)
+        return self.head(x)
+
+    def step(self, x):
+        if x.min() > 500:
+            return self.loss(x)
+        return self(x).mean()
+
+
+def test_each_case_is_explored_in_its_own_mode_and_by_its_own_method():
+    model = Modes().eval()
+    cases = {"infer": {}, "train": {"training": True}, "step": {"method": "step", "args": (rows(),)}}
+    united = modeldiagrams.trace(model, (rows(),), cases=cases, explore=True)
+    own, forced = united.cases[:3], united.cases[3:]
+    assert [case.name for case in own] == list(cases)
+    assert not any(case.forced for case in own)
+    assert {case.text for case in forced} == {"x.mean() > 0", "x.sum() > 1000", "x.min() > 500"}
+    assert not model.training
+    plain = modeldiagrams.trace(model, (rows(),), cases=cases)
+    for name in cases:
+        assert serialize(project_case(united, name)) == serialize(project_case(plain, name))
+
+
+def test_an_author_s_only_case_keeps_its_name():
+    model = nn.Sequential(nn.Linear(4, 4))
+    graph = modeldiagrams.trace(model, (rows(),), cases={"infer": {}}, explore=True)
+    assert [case.name for case in graph.cases] == ["infer"]

@@ -8,6 +8,21 @@ import transformers as hf
 from ways_by_hand.reading import readings
 
 RELEASE = "5.24.0"
+HELPERS = [
+    "sdpa_attention_forward",
+    "prepare_padding_mask",
+    "sdpa_mask",
+    "create_causal_mask",
+    "apply_chunking_to_forward",
+    "Cache.update",
+    "_preprocess_mask_arguments",
+    "_ignore_bidirectional_mask_sdpa",
+    "_ignore_causal_mask_sdpa",
+    "DynamicCache.__init__",
+    "fixed_cross_entropy",
+    "ForSequenceClassificationLoss",
+]
+"""Functions of the library in files without any class of the model; no forward, nor anything around one."""
 
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 TEXT = {**SIZES, "vocab_size": 99}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from modeldiagrams.errors import OptionError
+from modeldiagrams.ir.case_texts import say_only
 from modeldiagrams.ir.graph import FunctionCall, ModuleNode
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.options.parsing import parse_view
@@ -158,6 +159,8 @@ def build_label(graph: Graph, node: Box) -> list[str]:
         lines = [node.name, "function" if node.function else "record_function"]
     else:
         lines = [short_name(node.name) if node.kind == "op" else node.name or ""]
+    if only := say_only(graph, node):
+        lines.append(only)
     return [line if line.strip() else node.kind for line in map(to_printable, lines)]
 
 

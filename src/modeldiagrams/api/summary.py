@@ -10,9 +10,18 @@ from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
+from modeldiagrams.html.module_summary import (
+    COLUMNS,
+    DEFAULT_COLUMNS,
+    LEVELS,
+    Column,
+    Summary,
+    SummaryRow,
+    format_cell,
+    summarise,
+)
 from modeldiagrams.html.module_table import render_summary
-from modeldiagrams.ir.way_words import count_ways, explain_uncalled, list_left_sides
+from modeldiagrams.ir.way_words import explain_uncalled, list_left_sides, say_taken
 from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.draw import build_outline
 
@@ -39,8 +48,8 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
         graph: The traced model.
         depth: The number of module levels.
         columns: The columns after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``,
-            ``flops``, ``activations``, ``time`` and ``calls``; by default all but inputs and activations, and the time
-            only if it was measured.
+            ``flops``, ``activations``, ``time``, ``calls`` and ``cases``; by default all but inputs, activations, and
+            what the graph doesn't have: times and cases.
 
     Returns:
         The table: text when printed, HTML in a notebook, and `rows` for scripts.
@@ -67,10 +76,9 @@ def _list_left_out(graph: Graph) -> dict[str, str]:
         count, _, names = uncalled.partition(" modules never ran: ")
         found["Never ran"] = f"{count} modules: {names.removesuffix('.')}"
     if left := list_left_sides(graph):
-        taken, total = count_ways(graph)
         sides = "; ".join(f"{side.text} ({side.source})" for side in left[:_MOST_SIDES])
         more = f"; … and {len(left) - _MOST_SIDES} more" if len(left) > _MOST_SIDES else ""
-        found["Ways"] = f"took {taken} of {total}; not taken: {sides}{more}"
+        found["Ways"] = f"{say_taken(graph)}; not taken: {sides}{more}"
     return found
 
 
@@ -87,6 +95,10 @@ def check_table(depth: int, columns: Sequence[str]) -> None:
             raise OptionError("columns", f"expected some of {', '.join(COLUMNS)}, got {name!r}")
 
 
+def _values(row: SummaryRow) -> dict[str, Any]:
+    return msgspec.structs.asdict(row)
+
+
 class ModelSummary:
     """A table of a model's modules.
 
@@ -94,13 +106,17 @@ class ModelSummary:
         rows: One dict for each row, the model first, for example for ``pandas.DataFrame(table.rows)``. It has all
             values, whatever columns are shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared`
             (whether it shares weights with another call), `inputs` and `outputs` (shapes by name), `parameters`,
-            `trainable`, `flops`, `activation_bytes`, `time_ns`.
+            `trainable`, `flops`, `activation_bytes`, `time_ns`; `cases` (letters, if it is not in all) and `by_case`
+            (name → the same values in that case).
     """
 
     def __init__(self, content: Summary, columns: Sequence[Column]) -> None:
         self._content = content
         self._columns = tuple(columns)
-        self.rows: list[dict[str, Any]] = [msgspec.structs.asdict(row) for row in content.rows]
+        self.rows: list[dict[str, Any]] = [
+            {**_values(row), "by_case": {name: _values(one) for name, one in row.by_case.items()}}
+            for row in content.rows
+        ]
 
     def __str__(self) -> str:
         table = [["Module", "Class", *(COLUMNS[name] for name in self._columns)]]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.ir.case_texts import list_letters
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -13,8 +14,9 @@ __all__ = ["list_page_cases"]
 
 def list_page_cases(diagram: Diagram) -> list[dict[str, Any]]:
     """List the cases that readers can choose, and those that failed; empty unless there are several."""
-    cases = [(i, case) for i, case in enumerate(diagram.graph.cases if diagram.graph else ()) if not case.forced]
-    letters = iter(ascii_lowercase)
+    graph = diagram.graph
+    cases = [(i, case) for i, case in enumerate(graph.cases if graph else ()) if not case.forced]
+    letters = list_letters(graph) if graph else {}
     found = []
     for position, case in cases:
         error = case.status.error
@@ -24,8 +26,7 @@ def list_page_cases(diagram: Diagram) -> list[dict[str, Any]]:
                 "position": position,
                 "name": case.name,
                 "text": case.text,
-                # as `shownCases` in viewer/src/graph/cases.ts
-                "letter": next(letters) if ran else "",
+                "letter": letters.get(position, ""),
                 "error": "" if ran else (error.message.split("\n", 1)[0] if error else "it has no result"),
             }
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.problems import fold_lines
+from modeldiagrams.ir.case_texts import say_differences, shown_cases
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.remarks import explain_guesses, explain_state, shorten_list
 
@@ -50,6 +51,9 @@ def _describe(graph: Graph) -> str:
         for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
         if names
     ]
+    if len(shown := shown_cases(graph)) > 1:
+        names = shorten_list([case.name for case in shown.values()])
+        ends += [f"Cases: {names}", *([shorten_list(only)] if (only := say_differences(graph)) else [])]
     if not graph.nodes:
         ends.append("No tensor went through this model")
     if (state := explain_state(graph)) is not None:

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.ir.way_words import (
     WAITS_FOR,
-    count_ways,
     explain_uncalled,
     fold_paths,
     list_left_sides,
     list_partial,
+    say_taken,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def _render_ways(graph: Graph) -> Iterable[str]:
     left, partial = list_left_sides(graph), list_partial(graph)
     if not left and not partial:
         return
-    taken, total = count_ways(graph)
     groups = [
         f"<p>{WAITS_FOR[kind]}{'' if is_own else ', in code around it'}:</p>"
         f"<ul>{_join([_render_side(side.text, side.source) for side in sides])}</ul>"
@@ -59,7 +58,7 @@ def _render_ways(graph: Graph) -> Iterable[str]:
     if partial:
         rows = [_render_side(text, f"{source}, {cases}") for text, source, cases in partial]
         groups.append(f"<p>In some cases only:</p><ul>{_join(rows)}</ul>")
-    summary = f"Took {taken} of {total} ways through its code"
+    summary = f"{html_text(say_taken(graph))} through its code"
     yield f'<details class="mg-left-out"><summary>{summary}</summary>{"".join(groups)}</details>'
 
 

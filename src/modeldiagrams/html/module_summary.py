@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
 from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
+from modeldiagrams.ir.case_texts import list_letters, mark_cases, shown_cases
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_guesses
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "format_cell", "summarise"]
 
-Column: TypeAlias = Literal["inputs", "outputs", "parameters", "trainable", "flops", "activations", "time", "calls"]
+Column: TypeAlias = Literal[
+    "inputs", "outputs", "parameters", "trainable", "flops", "activations", "time", "calls", "cases"
+]
 
 COLUMNS: dict[Column, str] = {
     "inputs": "Input shape",
@@ -35,6 +38,7 @@ COLUMNS: dict[Column, str] = {
     "activations": "Activations",
     "time": "Own time",
     "calls": "Calls",
+    "cases": "Cases",
 }
 """The titles of columns after name and class."""
 DEFAULT_COLUMNS: tuple[Column, ...] = ("outputs", "parameters", "trainable", "flops", "calls")
@@ -69,6 +73,8 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         time_ns: The summed times of the ops of the first call; None if not measured.
         assumed: ``≤`` or ``≈`` for each number that depends on assumed sizes, by its name: ``flops``,
             ``activation_bytes``, ``inputs.x``, ``outputs.output``.
+        cases: The letters of the cases that the row is in, ``a b``; empty for one that is in all.
+        by_case: Name of a case → the row there, if there are several. Its cells are shown side by side if they differ.
     """
 
     level: int = 0
@@ -86,6 +92,8 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     activation_bytes: int | None = None
     time_ns: int | None = None
     assumed: dict[str, str] = {}
+    cases: str = ""
+    by_case: dict[str, SummaryRow] = {}
 
     @property
     def class_name(self) -> str:
@@ -107,7 +115,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     def default_columns(self) -> tuple[Column, ...]:
         """The default columns after name and class."""
         *others, calls = DEFAULT_COLUMNS
-        return DEFAULT_COLUMNS if self.rows[0].time_ns is None else (*others, "time", calls)
+        columns: tuple[Column, ...] = DEFAULT_COLUMNS if self.rows[0].time_ns is None else (*others, "time", calls)
+        return (*columns, "cases") if any(row.cases for row in self.rows) else columns
 
 
 def summarise(
@@ -132,18 +141,51 @@ def summarise(
 def _iter_rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
     """Yield the rows of the model, with a stack instead of recursion, because models nest deeply."""
     todo: list[tuple[Branch | str, SummaryRow | None]] = [(root, None)]
-    bounds = bounds_of(graph)
-    costs = _average_costs(graph) if graph.status.costs_of_input else {}
+    passes = _Passes(graph)
     while todo:
         branch, parent = todo.pop()
         if isinstance(branch, str):
             yield _place_below(SummaryRow(name=branch), parent)
             continue
-        row = _place_below(_build_row(graph, branch.row, bounds, costs), parent)
+        row = _place_below(passes.build_row(branch.row), parent)
         yield row
         if branch.hidden:
             todo.append((f"… {branch.hidden} more", row))
         todo += [(child, row) for child in reversed(branch.children)]
+
+
+class _Pass:
+    """A graph of one pass, or of several as if it were one."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._bounds = bounds_of(graph)
+        self._costs = _average_costs(graph) if graph.status.costs_of_input else {}
+
+    def build_row(self, row: OutlineRow | None) -> SummaryRow:
+        return _build_row(self._graph, row, self._bounds, self._costs)
+
+
+class _Passes(_Pass):
+    """A graph, and each of its cases."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        shown = shown_cases(graph)
+        self._letters = list_letters(graph)
+        self._cases = {i: (case, _Pass(graph.case(case.name))) for i, case in shown.items() if len(shown) > 1}
+
+    def build_row(self, row: OutlineRow | None) -> SummaryRow:
+        built = super().build_row(row)
+        if not self._cases or (row and not row.class_):
+            return built
+        item = self._graph.functions.get(row.id) or self._graph.node(row.id) if row else None
+        by_case = {
+            case.name: alone.build_row(row and msgspec.structs.replace(row, id=case.ids.get(row.id, row.id)))
+            for i, (case, alone) in self._cases.items()
+            if item is None or not item.cases or i in item.cases
+        }
+        return msgspec.structs.replace(built, cases=mark_cases(item, self._letters) if item else "", by_case=by_case)
 
 
 def _place_below(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
@@ -225,6 +267,7 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
     frozen = count.total - count.trainable
     trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
     bounds = bounds_of(graph)
+    per_case = _describe_costs(graph)
     most, largest = (f"{bounds.cost_sign} " if None in items else "" for items in (bounds.flops, bounds.memory))
     activations = f"{largest}{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
     time = {"Own time": f"{format_time(model.time_ns)} inside operations"} if model.time_ns is not None else {}
@@ -233,8 +276,20 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
         "FLOPs": f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
         "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
         **time,
+        **per_case,
         **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
+
+
+def _describe_costs(graph: Graph) -> dict[str, str]:
+    """Describe what each case costs; the totals are those of the first one."""
+    letters = list_letters(graph)
+    costs = [
+        f"{letters[i]} {case.name}: {format_flops(model.flops or 0)} FLOPs, {format_bytes(model.activation_bytes or 0)}"
+        for i, case in shown_cases(graph).items()
+        for model in [case.model]
+    ]
+    return {"Cases": "; ".join(costs)} if len(costs) > 1 else {}
 
 
 def _describe_weights(graph: Graph) -> str:
@@ -270,7 +325,16 @@ def format_cell(row: SummaryRow, column: Column) -> str:
     """Format one cell."""
     if not row.class_:  # several modules, or omitted rows
         return _format_calls(row) if column == "calls" and row.calls > 1 else ""
+    if row.by_case and column != "cases":
+        cells = [format_cell(one, column) for one in row.by_case.values()]
+        return cells[0] if len({*cells}) == 1 else " | ".join(cells)
+    return _format_own(row, column)
+
+
+def _format_own(row: SummaryRow, column: Column) -> str:
     match column:
+        case "cases":
+            return row.cases
         case "inputs" | "outputs":
             shapes = row.inputs if column == "inputs" else row.outputs
             return _format_shapes(

@@ -25,9 +25,10 @@ from modeldiagrams.ir.graph import (
     TensorSpec,
 )
 from modeldiagrams.ir.projection import made_by, project_case, rename, rename_status, rename_tensor
-from modeldiagrams.ir.steps import Step, merge_passes, sort_steps
 from modeldiagrams.ir.structure import structural_digest
-from modeldiagrams.ir.united_ways import unite_uncalled, unite_ways
+from modeldiagrams.ir.uniting.alignment import merge_rows
+from modeldiagrams.ir.uniting.steps import Step, merge_passes, sort_steps
+from modeldiagrams.ir.uniting.united_ways import unite_uncalled, unite_ways
 from modeldiagrams.ir.weights import is_weight, place_weights
 
 if TYPE_CHECKING:
@@ -184,13 +185,8 @@ class _Union:
                     key = (ids[edge.to], tensors.get(edge.tensor, edge.tensor), edge.argument, edge.flow)
                     rows[key[0]].append((*key, sum(known[:4] == key for known in rows[key[0]])))
                 for to, row in rows.items():
-                    known = found[ids[source]].setdefault(to, [])
-                    at = len(known)
-                    for key in reversed(row):
-                        if key in known:
-                            at = known.index(key)
-                        else:
-                            known.insert(at, key)
+                    merge_rows(found[ids[source]].setdefault(to, []), row)
+                    for key in row:
                         cases[key].append(i)
         return {
             source: tuple(
@@ -224,10 +220,11 @@ class _Union:
 
     def _unite_parameters(self) -> dict[str, ParameterSpec]:
         found: dict[str, ParameterSpec] = {}
+        names: list[str] = []
         for i in self.ran:
-            for name, spec in self.graphs[i].parameters.items():
-                found.setdefault(name, spec)
-        return found
+            merge_rows(names, [*self.graphs[i].parameters])
+            found = {**self.graphs[i].parameters, **found}
+        return {name: found[name] for name in names}
 
     def _own_parameters(self, i: int, shared: Mapping[str, ParameterSpec]) -> dict[str, ParameterSpec | None]:
         own = self.graphs[i].parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeldiagrams.ir.bounds import bounds_of
+from modeldiagrams.ir.case_texts import list_case_remarks
 from modeldiagrams.ir.graph import OWN_FAILURE, RECORDED, OpNode
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def list_limits(graph: Graph) -> list[str]:
 
 
 def list_remarks(graph: Graph) -> list[str]:
-    """List what was assumed, with reasons, and what the trace missed."""
+    """List the cases, what was assumed, with reasons, and what the trace missed."""
     status = graph.status
-    found = list(status.notes)
+    found = [*list_case_remarks(graph), *status.notes]
     if status.state == "hierarchy":
         found.append(_HIERARCHY)
     if unseen := _explain_unseen(graph):
@@ -85,7 +86,7 @@ def list_remarks(graph: Graph) -> list[str]:
         for item in graph.assumptions
         if item.reason not in recorded
     ]
-    return found[:_REMARK_LIMIT]
+    return found[: _REMARK_LIMIT + len(graph.cases)]
 
 
 def shorten_list(names: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from modeldiagrams.ir.case_texts import join_names, shown_cases
 from modeldiagrams.ir.graph import ModuleNode
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = [
     "list_left_sides",
     "list_lines",
     "list_partial",
+    "say_taken",
 ]
 
 WAITS_FOR: Mapping[WaitsFor, str] = {
@@ -51,7 +53,19 @@ class LeftSide(NamedTuple):
 def count_ways(graph: Graph) -> tuple[int, int]:
     """Count the sides that were taken, and all that the pass came to."""
     sides = [side for way in graph.ways for side in way.sides]
-    return sum(side.taken for side in sides), len(sides)
+    return sum(_is_taken(graph, side) for side in sides), len(sides)
+
+
+def say_taken(graph: Graph) -> str:
+    """Say how many ways were taken: ``Took 15 of 23 ways``, ``prefill and decode took 19 of 23 ways``."""
+    shown = shown_cases(graph).values()
+    who = f"{join_names([case.name for case in shown])} took" if len(shown) > 1 else "Took"
+    return "{} {} of {} ways".format(who, *count_ways(graph))
+
+
+def _is_taken(graph: Graph, side: Side) -> bool:
+    """Whether a pass took a side of itself, without a forced answer."""
+    return side.taken and (not side.cases or any(not graph.cases[number].forced for number in side.cases))
 
 
 def list_left_sides(graph: Graph) -> list[LeftSide]:
@@ -66,7 +80,7 @@ def list_left_sides(graph: Graph) -> list[LeftSide]:
         )
         for way in graph.ways
         for side in way.sides
-        if not side.taken
+        if not _is_taken(graph, side)
     ]
     order = [*WAITS_FOR]
     return sorted(found, key=lambda left: (not left.is_own, order.index(left.waits_for)))
@@ -111,8 +125,7 @@ def list_lines(graph: Graph, most: int = 12) -> list[str]:
     left = list_left_sides(graph)
     found = [sentence] if (sentence := explain_uncalled(graph)) else []
     if left:
-        taken, total = count_ways(graph)
-        found.append(f"Took {taken} of {total} ways; not taken:")
+        found.append(f"{say_taken(graph)}; not taken:")
         found += [f"  {WAITS_FOR[side.waits_for].lower()}: {side.text} ({side.source})" for side in left[:most]]
         found += [f"  … and {len(left) - most} more"] if len(left) > most else []
     return found

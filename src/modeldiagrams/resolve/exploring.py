@@ -39,7 +39,7 @@ def with_other_sides(
     found = explore([*traces.values()], seconds_left or (lambda: math.inf))
     graphs = {**{name: trace.graph for name, trace in traces.items()}, **found.graphs}
     graph = next(iter(graphs.values()))
-    if len(graphs) > 1:
+    if [*graphs] != [AS_TRACED]:
         graph = unite_cases(graphs, {**(texts or {}), **found.texts}, found.graphs)
     status = msgspec.structs.replace(graph.status, notes=(*graph.status.notes, *found.notes))
     files = {file for trace in traces.values() for file in trace.sources}

@@ -67,16 +67,16 @@ export function drawLetters({ letters = "", family }: Item, x: number, y: number
 }
 
 /** A bar at the left border of what only some cases run, in the colour of the case if it is one of few. */
-export function drawCaseBar({ letters = "" }: Item, top: number, height: number, painter: Painter): string {
-  return letters === "" ? "" : drawBar(letters, { x: -1.5, y: top, height }, painter);
+export function drawCaseBar({ hue, cases = [] }: Item, y: number, height: number, painter: Painter): string {
+  return cases.length === 0 ? "" : drawBar(hue, { x: -1.5, y, height }, painter);
 }
 
 export function drawBar(
-  letters: string,
+  hue: number | undefined,
   { x, y, height }: { x: number; y: number; height: number },
   painter: Painter,
 ): string {
-  const family = caseHue(letters);
+  const family = caseHue(hue);
   const context: StyleContext = { family, classes: ["case", `family-${family}`] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="3" height="${num(height)}" rx="1.5"`;
   return painter.group({ classes: context.classes }, painter.shape({ tag: "rect", roles: ["bar"], context, geometry }));

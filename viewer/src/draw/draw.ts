@@ -89,14 +89,14 @@ function drawNothing(painter: Painter): string {
 
 function drawLegend(legend: Legend, top: number, painter: Painter): string {
   if (legend.entries.length === 0) return "";
-  const entries = legend.entries.map(({ family, mark, name, letter, x, y }) => {
+  const entries = legend.entries.map(({ family, mark, name, letter, hue, x, y }) => {
     const classes = [`family-${family}`, ...(mark === undefined ? [] : [mark])];
     const context: StyleContext = { family, classes: [...classes, "legend"] };
     const geometry = `width="${SWATCH}" height="${SWATCH}" rx="3"`;
     const swatch =
       letter === undefined
         ? painter.shape({ tag: "rect", roles: ["box"], context, geometry })
-        : drawBar(letter, { x: 0, y: 0, height: SWATCH }, painter) +
+        : drawBar(hue, { x: 0, y: 0, height: SWATCH }, painter) +
           painter.text({ roles: ["letters"], context, x: 6, y: 8, text: letter });
     const text = painter.text({ roles: ["detail"], context, x: TEXT_START, y: 10, text: name });
     return painter.group({ classes, transform: translation(x, top + y + 4) }, swatch + text);

@@ -18,8 +18,9 @@ export interface LegendKey {
   /** Class of boxes with another colour than their family. */
   mark?: string;
   name: string;
-  /** The letter of a case instead of a colour. */
+  /** The letter of a case instead of a colour, and which of few cases it is. */
   letter?: string;
+  hue?: number;
 }
 
 interface LegendEntry extends LegendKey {

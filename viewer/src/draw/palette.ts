@@ -26,12 +26,12 @@ export const CLASS_HUES: readonly Hue[] = [
 
 export const ERROR = palette.error;
 
-/** The hue of the bar at what one of the first cases runs; grey for several cases and for further ones. */
-export function caseHue(letters: string): Hue {
-  return CASE_HUES[["a", "b", "c", "d"].indexOf(letters)] ?? "other";
+/** The hue of the bar at what one of few cases runs; grey for others. */
+export function caseHue(number = -1): Hue {
+  return CASE_HUES[number] ?? "other";
 }
 
-const CASE_HUES: readonly Hue[] = ["linear", "attention", "normalisation", "convolution"];
+const CASE_HUES: readonly Hue[] = ["linear", "attention", "normalisation", "pooling"];
 
 /** Of what costs much. */
 export const AMOUNT = palette.amount;

@@ -100,7 +100,7 @@ export const TEXT_RULES: readonly Rule[] = [
   { on: select("label"), style: { "font-size": 10, "text-anchor": "start", fill: text(82) } },
   { on: select("same-shape"), style: { fill: text(68) } },
   { on: select("new-shape"), style: { fill: text(100), "font-weight": 600 } },
-  { on: select("letters"), style: { "font-size": 9, "font-weight": 600, "text-anchor": "start" } },
+  { on: select("letters"), style: { "font-size": 10, "font-weight": 600, "text-anchor": "start" } },
   { on: select("before"), style: { "text-anchor": "end" } },
   { on: [{ role: "text", within: "legend" }, ...select("text", "header")], style: { "text-anchor": "start" } },
   {

@@ -75,19 +75,19 @@ function dots({ wires, lines }: Path, painter: Painter): WirePart[] {
   });
 }
 
-/** Where the letters of a wire are: beside its arrow, px. */
-const [ASIDE, ABOVE, LETTER] = [5, 5, 10];
+/** Where the letters of a wire are: beside its arrow, which may point up, px. */
+const [ASIDE, ABOVE, BELOW, LETTER] = [5, 5, 12, 10];
 
 /** The letters of the cases that have a wire, at its end: other wires of its tensor may be in more cases. */
 export function wireLetters(frame: Frame, { lines, boxes }: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
   return frame.wires.flatMap((wire, i) => {
-    const [x, y] = lines[i]?.at(-1) ?? [0, 0];
+    const [[, before], [x, y]] = [lines[i]?.at(-2) ?? [0, 0], lines[i]?.at(-1) ?? [0, 0]];
     if (wire.letters === undefined) return [];
     const target = boxes[wire.to];
     // on the side where no other wire arrives
     const isLeft = target !== undefined && x < target.x + target.width / 2 - 1;
     const roles: [Role, ...Role[]] = isLeft ? ["letters", "before"] : ["letters"];
-    const at = { x: isLeft ? x - ASIDE : x + ASIDE, y: y - ABOVE, text: wire.letters };
+    const at = { x: isLeft ? x - ASIDE : x + ASIDE, y: before > y ? y + BELOW : y - ABOVE, text: wire.letters };
     const width = LETTER * wire.letters.length;
     return {
       box: { x: at.x - (isLeft ? width : 0), y: at.y - LETTER, width, height: LETTER },

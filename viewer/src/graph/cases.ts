@@ -100,3 +100,16 @@ export function withVariants(graph: Pick<GraphData, "cases" | "nodes">, tensors:
     tensors.set(tensor, { ...spec, variants: shown.map(inCase) });
   }
 }
+
+/** An earlier graph with the positions that its cases have in a later one; what only missing cases ran is in all. */
+export function renumbered(before: GraphData, after: Pick<GraphData, "cases">): GraphData {
+  if (!hasCases(before)) return before;
+  const names = (after.cases ?? []).map(({ name }) => name);
+  const found = (before.cases ?? []).map(({ name }) => names.indexOf(name));
+  const moved = <T extends { cases?: number[] }>(part: T): T => {
+    const cases = (part.cases ?? []).flatMap((position) => ((found[position] ?? -1) < 0 ? [] : [found[position] ?? 0]));
+    return { ...part, cases: cases.sort((a, b) => a - b) };
+  };
+  const adjacency = Object.entries(before.adjacency).map(([from, edges]) => [from, edges.map(moved)]);
+  return { ...before, nodes: before.nodes.map(moved), adjacency: Object.fromEntries(adjacency) };
+}

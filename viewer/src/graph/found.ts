@@ -31,6 +31,9 @@ function wayAt(spans: readonly Span[], source: string | null | undefined): Way |
   return at.sort((a, b) => b.first - a.first)[0]?.way;
 }
 
+/** Reads of a loop with two steps: one before each, and one after the last. */
+const FEW_READS = 3;
+
 /** An op on the lines of a condition. */
 interface At {
   id: string;
@@ -50,9 +53,11 @@ function decisionsIn(
     const known = loops.get(parent)?.find((loop) => loop.way === way);
     if (known !== undefined) known.reads.push(id);
     else if (isLoop) append(loops, parent, { way, reads: [id] });
-    // a loop that never ran is drawn like a condition
-    if (!isLoop || way.sides.every(({ taken }) => !taken)) decisions.set(id, way);
+    else decisions.set(id, way);
   }
+  // a loop of few steps isn't drawn as one
+  for (const { way, reads } of [...loops.values()].flat())
+    if (reads.length <= FEW_READS && way.statement === "while") decisions.set(reads[0] ?? "", way);
   return { decisions, loops };
 }
 

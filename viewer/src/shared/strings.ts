@@ -82,6 +82,7 @@ const ENGLISH = {
   tiedToOthers: "tied",
   tensors: "{0} tensors",
   forced: "forced, not seen",
+  forcedSign: "forced",
   assumed: "assumed",
   notTraced: "other side not traced (line {0})",
   lineOf: "line {0}",

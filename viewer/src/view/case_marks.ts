@@ -2,7 +2,7 @@
 import { casesIn, casesOfEdge, eitherOf, hasCases, lettersOf, shownCases } from "../graph/cases.js";
 import type { GraphIndex } from "../graph/graph.js";
 import { strings } from "../shared/strings.js";
-import { BORDER, type Frame, type Item } from "./frame.js";
+import { BORDER, type CaseSign, type Frame, type Item } from "./frame.js";
 
 /** @param parts what a group panel holds; absent for the container of the frame's id */
 export function markCases(index: GraphIndex, frame: Frame, parts?: readonly string[]): void {
@@ -29,6 +29,16 @@ export function markCases(index: GraphIndex, frame: Frame, parts?: readonly stri
   }
 }
 
+/** Most cases that have colours. */
+const MOST_HUES = 4;
+
+/** The cases in the legend; empty unless there are several. */
+export function caseSigns({ graph }: GraphIndex): readonly CaseSign[] {
+  const shown = shownCases(graph);
+  if (shown.length < 2) return [];
+  return shown.map(({ letter, name }, i) => ({ letter, name, ...(shown.length <= MOST_HUES && { hue: i }) }));
+}
+
 /** Members of runs are of modules and ops, also where the item is a panel. */
 function runIn(index: GraphIndex, ids: readonly string[]): readonly number[] {
   return eitherOf(ids.map((id) => casesIn(index, id)));
@@ -38,10 +48,12 @@ function markItem(index: GraphIndex, item: Item, ran: readonly number[], around:
   if (ran.length === 0 && around.length > 0) {
     item.marks.push("forced");
     item.cases = [];
-    item.detail = item.detail === "" ? strings.forced : `${item.detail} · ${strings.forced}`;
+    item.letters = strings.forcedSign;
   } else if (around.some((one) => !ran.includes(one))) {
     item.cases = ran;
     item.letters = lettersOf(index.graph, ran);
+    const [{ hue } = {}] = caseSigns(index).filter(({ letter }) => letter === item.letters);
+    if (hue !== undefined) item.hue = hue;
   }
 }
 

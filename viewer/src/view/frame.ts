@@ -87,6 +87,8 @@ export interface Item {
   /** The cases that run it, if its container runs in others, too; and their letters. None: only forced passes run it. */
   cases?: Positions;
   letters?: string;
+  /** Which of few cases runs it alone, from 0. */
+  hue?: number;
   /** The least number of repeats in a case, if others have more. */
   least?: number;
 }
@@ -132,6 +134,8 @@ export interface Frame {
 /** A case in the legend. */
 export interface CaseSign {
   letter: string;
+  /** Which of few cases it is, from 0. */
+  hue?: number;
   name: string;
 }
 

@@ -1,11 +1,10 @@
 import { append } from "../graph/append.js";
-import { shownCases } from "../graph/cases.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
 import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { fill, strings } from "../shared/strings.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
-import { leastTimes, markCases } from "./case_marks.js";
+import { caseSigns, leastTimes, markCases } from "./case_marks.js";
 import type { Frame, Item, View } from "./frame.js";
 import { shownIndexSteps } from "./grouping/shown_index.js";
 import { boxedWords, groupName, holdsWeights } from "./labels/group_names.js";
@@ -73,7 +72,6 @@ export function* viewSteps(traced: GraphIndex, state: State): Steps<View> {
     keys: stateKeys(index, state),
     frames,
   };
-  const signs = shownCases(index.graph);
   return {
     root: yield* frameOf(context, ROOT, { chain: [ROOT], run: null }),
     direction: state.direction,
@@ -81,7 +79,7 @@ export function* viewSteps(traced: GraphIndex, state: State): Steps<View> {
     shapes: state.shapes ?? SHAPES,
     narrow: state.narrow === true,
     legend: state.legend !== false,
-    cases: signs.length > 1 ? signs : [],
+    cases: caseSigns(index),
   };
 }
 

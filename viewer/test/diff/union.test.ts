@@ -1,7 +1,7 @@
 /** The union of two graphs and its picture. */
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../../src/diff/difference.js";
-import { unionOf } from "../../src/diff/union/union.js";
+import { comparedGraphs, unionOf } from "../../src/diff/union/union.js";
 import { draw } from "../../src/draw/draw.js";
 import { drawLabel } from "../../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../../src/graph/graph.js";
@@ -12,6 +12,7 @@ import { atOnce } from "../../src/shared/slices.js";
 import type { Frame, Item } from "../../src/view/frame.js";
 import { markSign } from "../../src/view/labels/marks.js";
 import { view } from "../../src/view/view.js";
+import { caseOf, heads } from "../cases.js";
 import { chain, residual } from "../fixtures.js";
 import { moduleOf, sketch } from "../sketch.js";
 
@@ -317,5 +318,30 @@ describe("the union of two graphs", () => {
     const [before, after] = [calls(200, "sh"), sketch("x > relu > y")];
     const found = comparisonOf(JSON.stringify(before), JSON.stringify(after));
     expect(scanned(() => unionOf(before, after, found, true))).toBeLessThan(10 * before.nodes.length);
+  });
+});
+
+describe("graphs of several cases", () => {
+  it("have the cases of the later one, by name", () => {
+    const before = heads();
+    const [cls = caseOf("cls"), seg = caseOf("seg")] = before.cases ?? [];
+    // the same with the cases in the other order, and without one op
+    const swapped = <T extends { cases?: number[] }>(part: T): T => ({
+      ...part,
+      cases: part.cases?.map((one) => 1 - one),
+    });
+    const after: GraphData = {
+      ...before,
+      cases: [seg, cls],
+      nodes: before.nodes.filter(({ id }) => id !== "/drop").map(swapped),
+      adjacency: Object.fromEntries(
+        Object.entries(before.adjacency)
+          .filter(([from]) => from !== "/drop")
+          .map(([from, edges]) => [from, edges.filter(({ to }) => to !== "/drop").map(swapped)]),
+      ),
+    };
+    const { graph } = comparedGraphs(JSON.stringify(before), JSON.stringify(after), false);
+    const gone = graph.nodes.find(({ id }) => id.endsWith("/drop"));
+    expect(gone).toMatchObject({ cases: [0] });
   });
 });

@@ -70,7 +70,7 @@ describe("parts of some cases", () => {
       ["b", true],
       ["output:y", false],
     ]);
-    expect(items[2]?.detail).toContain("forced, not seen");
+    expect(items[2]?.letters).toBe("forced");
     expect(wires.map(({ forced }) => forced === true)).toEqual([false, true, false, true]);
     expect(draw(layout(shown(graph), viz))).toMatch(/class="mg-legend".*forced, not seen/);
   });
@@ -95,6 +95,23 @@ describe("repeats that some cases take less often", () => {
     expect(blocks(inside("b.0", [1])).slice(2, 4)).toEqual([
       ["b.0", undefined, 1, "b"],
       ["b.1", undefined, 2, undefined],
+    ]);
+  });
+});
+
+describe("a loop with steps for each case", () => {
+  it("is one box, although each case leaves it after another step", () => {
+    const text =
+      "x > c.0/mul > c.0/add > c.1/mul > c.1/add > c.2/mul > c.2/add > c.3/mul > c.3/add > y\nc.1/add > few > f";
+    const [short, long] = [[0], [1]];
+    const later = Object.fromEntries(["c.2/mul", "c.2/add", "c.3/mul", "c.3/add", "output:y"].map((id) => [id, long]));
+    const where = { ...later, "/few": short, "output:f": short };
+    const boxes = shown(withCases(sketch(text), [caseOf("short"), caseOf("long")], where)).root.items;
+    expect(boxes[1]).toMatchObject({ id: "c.0", least: 2, times: 4 });
+    expect(boxes.map(({ id, letters }) => [id, letters]).slice(2)).toEqual([
+      ["/few", "a"],
+      ["output:y", "b"],
+      ["output:f", "a"],
     ]);
   });
 });

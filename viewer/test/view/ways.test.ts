@@ -5,6 +5,7 @@ import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
 import { initialState } from "../../src/view/expand/initial_state.js";
 import { view } from "../../src/view/view.js";
+import { caseOf } from "../cases.js";
 import { recurrent } from "../fixtures.js";
 import { moduleOf, sketch } from "../sketch.js";
 
@@ -60,6 +61,15 @@ describe("a condition on a tensor's value", () => {
     expect(decision?.hint).toBe("if x.mean() > 0\nyes: line 11\nno: other side not traced (line 14)");
   });
 
+  it("tells the side that only a forced pass took", () => {
+    const sides = [
+      { name: "yes", line: 11, taken: true },
+      { name: "no", line: 14, taken: true, cases: [1] },
+    ];
+    const graph = { ...decided(), ways: [way({ sides })], cases: [caseOf("seen"), caseOf("no", { forced: true })] };
+    expect(items(graph).find(({ id }) => id === "output:bool")?.hint).toMatch(/no: forced, not seen \(line 14\)$/);
+  });
+
   it("says that its answer was assumed", () => {
     const guesses = [{ node: "output:bool", value: false, reason: "not computed" }];
     const graph = { ...decided(), status: { state: "complete" as const, guesses } };
@@ -88,34 +98,23 @@ describe("a condition on a tensor's value", () => {
 });
 
 describe("a loop until a value", () => {
-  const cellOf = (i: number) => (i === 0 ? "cell" : `cell@${i + 1}`);
+  /** One read before each step, and one after the last. */
+  const makers = ["input:x", "cell/tanh", "cell@2/tanh", "cell@3/tanh"];
   const looped = (statement: Way["statement"]) => {
-    const { nodes, hierarchy, ...graph } = recurrent;
-    const reads = ["/bool", "/bool#2", "/bool#3"].map((id, i): OpNode => {
-      const cell = cellOf(i);
-      graph.adjacency = {
-        ...graph.adjacency,
-        [`${cell}/tanh`]: [
-          ...(graph.adjacency[`${cell}/tanh`] ?? []),
-          { to: id, tensor: `${cell}/tanh:0`, argument: "self" },
-        ],
-      };
+    const { nodes, hierarchy, adjacency, ...graph } = structuredClone(recurrent);
+    const reads = makers.map((maker, i): OpNode => {
+      const id = `/bool#${i + 1}`;
+      adjacency[maker]?.push({ to: id, tensor: `${maker}:0`, argument: "self" });
+      hierarchy[id] = null;
       return { kind: "op", id, name: "torch.Tensor.__bool__", source: "model.py:10" };
     });
-    const parents = Object.fromEntries(reads.map(({ id }) => [id, null]));
-    const found = [way({ statement, condition: "err > tol" })];
-    return {
-      ...graph,
-      nodes: nodes.flatMap((node) => [node, ...reads.filter((_, i) => node.id === `${cellOf(i)}/tanh`)]),
-      hierarchy: { ...hierarchy, ...parents },
-      ways: found,
-    };
+    const inOrder = nodes.flatMap((node) => [node, ...reads.filter((_, i) => node.id === makers[i])]);
+    return { ...graph, nodes: inOrder, adjacency, hierarchy, ways: [way({ statement, condition: "err > tol" })] };
   };
 
-  it("has its condition's text, and no box for it", () => {
-    const boxes = items(looped("while"));
-    expect(boxes.flatMap(({ marks }) => marks)).not.toContain("decision");
-    expect(boxes.find(({ times, loop }) => loop && times === 3)?.detail).toContain("while err > tol");
+  it("has its condition's text", () => {
+    const loop = items(looped("while")).find((item) => item.loop);
+    expect([loop?.times, loop?.detail]).toEqual([3, "same weights · while err > tol"]);
   });
 
   it("says if the count was assumed", () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.change_list import LEVELS, VERSION, Change, Checkpoints, Found, Level
@@ -12,6 +13,7 @@ from modeldiagrams.engine.compare.texts import as_markdown, as_text
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.render.draw import build_difference
 
 if TYPE_CHECKING:
@@ -156,7 +158,25 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
                 f"expected a complete graph to compare, got a {graph.status.state} one ({name}: {graph.model.name});"
                 " trace the model so that its forward pass ends without an error"
             )
+    found = _compare(compare, before, after)
+    return _difference_of_case(compare, before, after) or found if found.same else found
+
+
+def _compare(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> Difference:
     return msgspec.json.decode(compare(serialize(before), serialize(after)), type=decodable(Difference))
+
+
+def _difference_of_case(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> Difference | None:
+    """The changes of the first case that changed: the nodes of the union only have the values of one case."""
+    ran = [{case.name for case in graph.cases if case.status.state == "complete"} for graph in (before, after)]
+    for name in (case.name for case in before.cases if case.name in ran[0] & ran[1]):
+        one, other = before.case(name), after.case(name)
+        if structural_digest(one) != structural_digest(other):
+            found = _compare(compare, one, other)
+            named = tuple(replace(change, text=f"case {name}: {change.text}") for change in found.changes)
+            if named:
+                return replace(found, changes=named)
+    return None
 
 
 def describe_changes(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> str:

@@ -14,6 +14,8 @@ interface Kind {
 /** In the order of the report. */
 export const CHANGE_KINDS = {
   architecture: { level: "breaking" },
+  "case-added": { mirror: "case-removed", level: "notable" },
+  "case-removed": { mirror: "case-added", level: "notable" },
   "input-added": { mirror: "input-removed", level: "breaking" },
   "input-removed": { mirror: "input-added", level: "breaking" },
   "input-renamed": { level: "breaking" },

@@ -1,4 +1,4 @@
-/** Facts about the inputs and outputs of a model. */
+/** Facts about the cases, inputs and outputs of a model. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
 import type { DiffItem, Side, Source, TensorShape } from "../items.js";
@@ -14,6 +14,7 @@ interface Port {
 
 export function interfaceFacts(matching: Matching, facts: Facts): void {
   const { a, b } = matching;
+  caseFacts(a, b, facts);
   const inputs = [ports(a, "input"), ports(b, "input")] as const;
   for (const [x, y] of ends("input", facts, inputs)) {
     if (x.dtype !== y.dtype) facts.add("input-dtype", x.item.path, [x.dtype, y.dtype], [x.item, y.item]);
@@ -25,6 +26,13 @@ export function interfaceFacts(matching: Matching, facts: Facts): void {
     if (String(x.shape) !== String(y.shape)) addShapes("output-shape", facts, x, y);
     if (x.dtype !== y.dtype) facts.add("output-dtype", patternOf(x.item.path), [x.dtype, y.dtype], [x.item, y.item]);
   }
+}
+
+/** Cases that only one of the graphs has. */
+function caseFacts(a: Side, b: Side, facts: Facts): void {
+  const [before, after] = [a, b].map(({ data }) => (data.cases ?? []).map(({ name }) => name)) as [string[], string[]];
+  for (const name of before) if (!after.includes(name)) facts.add("case-removed", name, NO_PLACE, [a.root, null]);
+  for (const name of after) if (!before.includes(name)) facts.add("case-added", name, NO_PLACE, [null, b.root]);
 }
 
 /** Whether two outputs are the same value: made by a pair, and at most rearranged or passed on. */

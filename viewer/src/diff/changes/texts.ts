@@ -14,6 +14,8 @@ const ARROW: Wording = ({ subject, before, after }) =>
 
 const WORDS: Readonly<Record<string, Wording>> = {
   architecture: ({ before, after }) => `another architecture: ${before} → ${after}`,
+  "case-added": ({ subject }) => `case ${subject} added`,
+  "case-removed": ({ subject }) => `case ${subject} removed`,
   "input-added": ({ subject }) => `input ${subject} added`,
   "input-removed": ({ subject }) => `input ${subject} removed`,
   "input-renamed": (change) => `input renamed: ${ARROW(change)}`,
@@ -96,7 +98,7 @@ export function textOf(change: Change): string {
 
 function whereOf({ id, where, after }: Change): string {
   if (id === "renamed" && where.length === 1 && where[0] === after) return "";
-  if (id === "architecture" || id === "repeats" || id === "tied" || id === "untied" || /put/.test(id)) return "";
+  if (id === "architecture" || id === "repeats" || id === "tied" || id === "untied" || /put|^case-/.test(id)) return "";
   const more = where.length > MOST_PATTERNS ? ` and ${where.length - MOST_PATTERNS} more` : "";
   return where.slice(0, MOST_PATTERNS).join(", ") + more;
 }

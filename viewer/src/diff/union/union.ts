@@ -1,3 +1,4 @@
+import { renumbered } from "../../graph/cases.js";
 import {
   ancestors,
   containersOf,
@@ -21,11 +22,12 @@ import { adjacencyOf, formerTensors, GONE, type Union } from "./union_edges.js";
 
 /** The later graph with the removed nodes of the earlier one in their places. */
 export function unionOf(
-  before: GraphData,
+  earlier: GraphData,
   after: GraphData,
   { difference, pairs }: Comparison,
   details: boolean,
 ): GraphData {
+  const before = renumbered(earlier, after);
   const union: Union = {
     before,
     pairs,

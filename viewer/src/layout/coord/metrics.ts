@@ -10,7 +10,7 @@ export const NAME_SIZE = 12;
 export const DETAIL_SIZE = 11;
 export const LABEL_SIZE = 10;
 /** Of the letters of cases. */
-export const LETTER_SIZE = 9;
+export const LETTER_SIZE = 10;
 /** Diameter of a glyph's circle. */
 export const GLYPH = 24;
 /** Number of cards below a folded block, and the offset of each. */

@@ -1,4 +1,5 @@
 /** Compares how stretches of children are connected, to find out whether one repeats another. */
+import { casesIn, casesOfEdge } from "../../graph/cases.js";
 import { ancestors, type Contents, contentsOf, type GraphIndex, type Link } from "../../graph/graph.js";
 
 /** A reader of a child's tensor, by its position; -1 outside the container. */
@@ -11,6 +12,8 @@ interface Use {
 interface Exit {
   to: number;
   key: string;
+  /** The cases in which it is read. */
+  cases: readonly number[];
 }
 
 /** The links between the children of a container, by position. */
@@ -64,7 +67,8 @@ export class Wiring {
 
   /**
    * Whether later nodes read only the last repeat or, into one list, all of them: one wire can't show anything else. For
-   * a decoder that reads the third and the sixth of twelve blocks, they must be separate.
+   * a decoder that reads the third and the sixth of twelve blocks, they must be separate. In each case, the last repeat is
+   * the one that this case runs last.
    */
   leavesAsOne(start: number, period: number, times: number): boolean {
     const end = start + period * times;
@@ -72,14 +76,22 @@ export class Wiring {
     for (let child = start; child < end; child += 1) {
       const outside = this.exitsOf(child).filter(({ to }) => to < start || to >= end);
       const which = Math.floor((child - start) / period);
-      for (const { key } of outside) {
+      for (const { key, cases } of outside) {
         const id = `${(child - start) % period} ${key}`;
-        found.set(id, (found.get(id) ?? new Set()).add(which));
+        const isLast = this.endsAt(child, period, cases);
+        found.set(id, (found.get(id) ?? new Set()).add(isLast ? times - 1 : which));
       }
     }
     return [...found.values()].every(
       (repeats) => repeats.size === times || (repeats.size === 1 && repeats.has(times - 1)),
     );
+  }
+
+  /** Whether some cases, and not all, run no further repeat of a child. */
+  private endsAt(child: number, period: number, cases: readonly number[]): boolean {
+    const next = casesIn(this.index, this.children[child + period] ?? "");
+    const own = casesIn(this.index, this.children[child] ?? "");
+    return cases.length > 0 && cases.length < own.length && cases.every((one) => !next.includes(one));
   }
 
   /** Whether each repeat reads an earlier tensor than the repeat before it, like the skips of a U. */
@@ -120,9 +132,10 @@ export class Wiring {
     const made = `${orderOf(producer) - orderOf(this.children[child] ?? "")}${tensor.slice(producer.length)}`;
     return (adjacency.get(producer) ?? [])
       .filter((edge) => edge.tensor === tensor)
-      .map(({ to, argument = "" }) => ({
+      .map(({ to, argument = "", cases }) => ({
         to: this.positionOf(to),
         key: `${made} ${to} ${argument.replace(/\[\d+\]/g, "")}`,
+        cases: cases?.length ? casesOfEdge(this.index.graph, { cases }) : [],
       }));
   }
 

@@ -1,4 +1,4 @@
-"""Aligns two sequences: the heaviest common subsequence."""
+"""Aligns and merges sequences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-__all__ = ["align"]
+__all__ = ["align", "merge_rows"]
 
 _MOST_PAIRS = 200_000
 """Of equal items; beyond it, every item is only compared with those at about the same place, to keep the time short."""
@@ -68,3 +68,15 @@ def _align_middle(
         pairs.append(link[:2])
         link = link[2]
     return pairs[::-1]
+
+
+def merge_rows(into: list[Any], row: Sequence[Any]) -> None:
+    """Add the items of a row that are not there yet, so that both keep their order."""
+    if into == row:
+        return
+    at = len(into)
+    for item in reversed(row):
+        if item in into:
+            at = into.index(item)
+        else:
+            into.insert(at, item)

@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.ir.alignment import align
 from modeldiagrams.ir.nodes import FunctionCall, InputNode, ModuleNode, Node, OpNode, OutputNode
+from modeldiagrams.ir.uniting.alignment import align
 from modeldiagrams.ir.weights import is_weight
 
 if TYPE_CHECKING:
@@ -121,7 +121,11 @@ def _key(node: Node, graph: Graph) -> tuple[Any, ...]:
     if isinstance(node, ModuleNode):
         return ("module", node.path, node.class_)
     if isinstance(node, OpNode):
-        return ("op", node.name, node.source, *sorted(node.weights.values()))
+        around = graph.hierarchy[node.id]
+        module = graph.by_id[around] if around is not None else None
+        # inside modules of PyTorch, the line is that of the call of the module, or of one around it
+        is_inside = isinstance(module, ModuleNode) and module.class_.startswith("torch.")
+        return ("op", node.name, None if is_inside else node.source, *sorted(node.weights.values()))
     # a constant without a name is known by its first reader
     reader = next((by for edge in graph.adjacency.get(node.id, ()) for by in [graph.by_id[edge.to]]), None)
     return ("constant", getattr(reader, "name", None), getattr(reader, "source", None))
