@@ -97,7 +97,7 @@ def test_a_failed_case_says_why(reader: Reader, page):
     assert "no such head" in lost.get_attribute("title")
     lost.click(force=True)
     assert pressed(reader) == ["all"]
-    said = reader.page.get_by_text("lost failed: no such head").first
+    said = reader.page.locator(".mg-note", has_text="lost failed: no such head")
     assert said.is_visible()
     chip(reader, "near").click()
     said.wait_for(state="hidden")
