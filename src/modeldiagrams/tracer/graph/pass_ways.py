@@ -86,8 +86,18 @@ def classify(value: Any) -> Kind | None:
 
 
 def _is_op(module: str) -> bool:
-    return module.partition(".")[0] == "torch" and not module.startswith(_QUIET)
+    is_quiet = module.startswith(_QUIET) and module != "torch.utils.checkpoint"
+    return module.partition(".")[0] == "torch" and not is_quiet
 
 
-_QUIET = ("torch.utils", "torch.cuda", "torch.backends", "torch.compiler", "torch.jit", "torch.autograd", "torch._jit")
+_QUIET = (
+    "torch.utils",
+    "torch.cuda",
+    "torch.backends",
+    "torch.compiler",
+    "torch.jit",
+    "torch.autograd",
+    "torch._jit",
+    "torch.nn.modules.module",
+)
 """Parts of torch whose functions run nothing that a graph shows."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.user_files import shorten_path
 from modeldiagrams.ir.ways import Side, Way
-from modeldiagrams.tracer.ways.judging import runs_tensors
+from modeldiagrams.tracer.ways.judging import known_where, runs_tensors
 from modeldiagrams.tracer.ways.observer import make_observer
 from modeldiagrams.tracer.ways.scope import Scope
 from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, start_of, text_of
@@ -88,9 +88,14 @@ class Ways:
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
         scope = Scope(variables, frame.f_globals, code.co_varnames[:n], self._classify, annotations_of(tree))
-        options = tuple(o for o in branch.options if runs_tensors(o.nodes, scope, self._sources))
+        options = tuple(option for option in branch.options if self._runs(branch, option, scope))
         waits_for = decide(branch, tree, scope, self._sources) if options else "other"
         return _Reached(options, waits_for, str(frame.f_globals.get("__name__")))
+
+    def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
+        is_asked = branch.statement in {"if", "expression", "while"}
+        known = known_where(branch.test, scope, holds=option.name == "yes") if is_asked else {}
+        return runs_tensors(option.nodes, known, scope, self._sources)
 
     def list(self) -> tuple[Way, ...]:
         """The ways, by file and line."""

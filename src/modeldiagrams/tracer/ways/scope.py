@@ -60,14 +60,22 @@ class Scope:
         elif isinstance(node, ast.Attribute):
             base = self.value(node.value)
             return MISSING if base is MISSING or self.classify(base) == "tensor" else read_attribute(base, node.attr)
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            base = self.value(node.value)
-            if type(base) in {tuple, list, dict}:
-                try:
-                    return base[node.slice.value]
-                except (LookupError, TypeError):
-                    return MISSING
+        elif isinstance(node, ast.Subscript):
+            return self._item(self.value(node.value), node.slice)
         return MISSING
+
+    def _item(self, owner: Any, index: ast.AST) -> Any:
+        """An item of a container, the first for an index that is not written out: items are of a kind."""
+        if type(held := _own_attributes(owner).get("_modules")) is dict:
+            owner = held
+        if type(owner) not in {tuple, list, dict}:
+            return MISSING
+        try:
+            if isinstance(index, ast.Constant):
+                return owner[index.value]
+            return next(iter(owner.values() if type(owner) is dict else owner), MISSING)
+        except (LookupError, TypeError):
+            return MISSING
 
     def kind_of(self, value: Any) -> Kind:
         """What kind of value it is."""

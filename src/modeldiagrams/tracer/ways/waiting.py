@@ -56,6 +56,8 @@ _ABOUT = frozenset(
 """Functions that tell what an argument is, not what it holds."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _MODES = frozenset({"is_grad_enabled", "is_inference_mode_enabled", "is_inference"})
+_NEVER = frozenset({"is_tracing", "is_scripting", "is_compiling", "is_exporting", "is_torchdynamo_compiling"})
+"""Functions that are false in every pass of the tracer."""
 _PLAIN = (bool, int, float, str, type(None), tuple, list, dict)
 _IN_COMPARISON: tuple[WaitsFor, ...] = ("value", "mode", "size", "input", "configuration")
 """What decides where one comparison has several kinds: a size that is compared with a setting is about the size."""
@@ -138,6 +140,8 @@ class _Waiting:
             found.add("configuration" if kind == "module" or self._is_settings(name) else "input")
             if about:
                 return found
+        elif name in self._scope.variables and name not in self._assigned:  # of the function around this one
+            found.add("input" if kind in {"tensor", "tensors", "none"} else "configuration")
         if name in self._assigned and name not in self._following and len(self._following) < _DEEPEST:
             above = [one for one in self._assigned[name] if self._is_above(one)]
             guarding = {guard for one in above for guard in one.guards if guard not in self._branch.guards}
@@ -155,6 +159,8 @@ class _Waiting:
         return assignment.value is not test and (assignment.place is None or assignment.place < start_of(test))
 
     def _is_settings(self, name: str) -> bool:
+        if name == self._scope.arguments[0] and name in {"self", "cls"}:
+            return True
         value = self._scope.value(ast.Name(name))
         return value is not MISSING and ("config" in name.lower() or type(value).__name__.endswith("Config"))
 
@@ -207,11 +213,16 @@ class _Waiting:
             truths, ends = [self._truth(operand) for operand in node.values], isinstance(node.op, ast.Or)
             return ends if ends in truths else None if None in truths else not ends
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            return _compare(node.ops[0], self._scope.value(node.left), self._scope.value(node.comparators[0]))
-        value = self._scope.value(node)
-        if value is not MISSING and type(value) in _PLAIN:
-            return bool(value)
-        return None
+            return _compare(node.ops[0], self._known(node.left), self._known(node.comparators[0]))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NEVER:
+            return False
+        value = self._known(node)
+        return bool(value) if value is not MISSING and type(value) in _PLAIN else None
+
+    def _known(self, node: ast.AST) -> Any:
+        """What an expression stands for, unless it is the variable of a loop, which changes."""
+        changes = isinstance(node, ast.Name) and any(one.repeats for one in self._assigned.get(node.id, ()))
+        return MISSING if changes else self._scope.value(node)
 
 
 class _Assignment(NamedTuple):
@@ -222,8 +233,11 @@ class _Assignment(NamedTuple):
     """The conditions around it."""
     place: Place | None
     """Where; None in a comprehension, whose names exist before their loops are written."""
+    repeats: bool
+    """Whether it is the variable of a loop."""
 
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 
 
@@ -240,7 +254,9 @@ def _list_assignments(function: Function) -> dict[str, list[_Assignment]]:
                     place = None if isinstance(node, ast.comprehension) else start_of(statement)
                     for name in ast.walk(target):
                         if isinstance(name, ast.Name):
-                            found.setdefault(name.id, []).append(_Assignment(value, guards, place))
+                            found.setdefault(name.id, []).append(
+                                _Assignment(value, guards, place, isinstance(node, _LOOPS))
+                            )
             inside = (*guards, statement.test) if isinstance(statement, ast.If) else guards
             for part in ("body", "orelse", "finalbody") if is_block else ():
                 collect(getattr(statement, part, ()), inside)
