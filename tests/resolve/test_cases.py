@@ -145,6 +145,7 @@ def test_wrong_cases_get_one_located_sentence(cases, problem):
     assert str(caught.value).startswith("option `cases`: ")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torch.compile imports
 def test_cases_of_an_own_model():
     model, x = Net(), torch.ones(2, 4)
     batch = (x, torch.zeros(2, dtype=torch.long))
@@ -160,6 +161,10 @@ def test_cases_of_an_own_model():
     assert serialize(graph.case("infer")) == serialize(modeldiagrams.trace(model, (x,)))
     assert graph.node("/cross_entropy").cases == (1,)
     assert [case.text for case in graph.cases] == ["training: False", "method: training_step, args: (([2, 4], [2]), 0)"]
+    compiled = modeldiagrams.trace(
+        torch.compile(model), cases={"train": {"method": "training_step", "args": (batch, 0)}}
+    )
+    assert "/cross_entropy" in compiled.hierarchy
     for cases, problem in (({"a": {"inputs": 3}}, "'inputs'"), ([1], "expected a map"), ({"a": 5}, "and it is 5")):
         with pytest.raises(OptionError, match=problem):
             modeldiagrams.trace(model, (x,), cases=cases)
