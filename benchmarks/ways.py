@@ -23,14 +23,14 @@ class _NoWays:
 
     watch = None
 
-    def __init__(self, _: Any) -> None:
-        pass
-
     def observing(self, _: Any) -> Any:
         return contextlib.nullcontext()
 
     def add_to(self, graph: Any, *_: Any) -> Any:
         return graph
+
+    def release(self) -> None:
+        pass
 
 
 def main() -> None:

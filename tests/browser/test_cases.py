@@ -83,8 +83,8 @@ def test_two_cases_are_compared(reader: Reader, page):
     assert pressed(reader) == ["a near", "b far", "compare"]
     told = reader.page.locator(".mg-case-key")
     assert told.all_inner_texts() == ["only near: 2", "only far: 2", "sizes differ: 2"]
-    assert reader.node("near").evaluate("e => e.classList.contains('mg-first')")
-    assert reader.node("far").evaluate("e => e.classList.contains('mg-second')")
+    assert reader.node("near").evaluate("e => e.classList.contains('mg-in-first')")
+    assert reader.node("far").evaluate("e => e.classList.contains('mg-in-second')")
     chip(reader, "compare").click()
     assert pressed(reader) == ["a near"]
     assert not told.first.is_visible()
@@ -97,7 +97,10 @@ def test_a_failed_case_says_why(reader: Reader, page):
     assert "no such head" in lost.get_attribute("title")
     lost.click(force=True)
     assert pressed(reader) == ["all"]
-    assert reader.page.get_by_text("lost failed: no such head").first.is_visible()
+    said = reader.page.locator(".mg-note", has_text="lost failed: no such head")
+    assert said.is_visible()
+    chip(reader, "near").click()
+    said.wait_for(state="hidden")
 
 
 def test_the_keyboard_and_screen_readers_reach_the_chips(reader: Reader, page):

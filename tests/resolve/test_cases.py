@@ -132,7 +132,7 @@ def test_cases_run_in_one_mode_if_they_can():
         ("{a: {inputs: [4]}, a: {}}", "the key 'a' is given twice"),
         ("{a: 5}", r"case 'a': expected a map of options, \{training: true\}, and it is 5"),
         ("{a: {inptus: [4]}}", r"case 'a': no option of a case is called 'inptus' \(did you mean 'inputs'\?\)"),
-        ("{a: {depth: 4}}", r"is called 'depth' \(there are args, kwargs, config, inputs, "),
+        ("{a: {depth: 4}}", r"is called 'depth' \(there are method, training, mode, args, "),
         ("{a: {training: 3}}", "case 'a', option 'training': expected true or false, and it is 3"),
         ({str(i): {} for i in range(11)}, "at most 10 cases, and these are 11"),
         ("generat", "expected a map from names of cases to their options, or `generate`, got 'generat'"),
@@ -145,6 +145,7 @@ def test_wrong_cases_get_one_located_sentence(cases, problem):
     assert str(caught.value).startswith("option `cases`: ")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torch.compile imports
 def test_cases_of_an_own_model():
     model, x = Net(), torch.ones(2, 4)
     batch = (x, torch.zeros(2, dtype=torch.long))
@@ -160,6 +161,10 @@ def test_cases_of_an_own_model():
     assert serialize(graph.case("infer")) == serialize(modeldiagrams.trace(model, (x,)))
     assert graph.node("/cross_entropy").cases == (1,)
     assert [case.text for case in graph.cases] == ["training: False", "method: training_step, args: (([2, 4], [2]), 0)"]
+    compiled = modeldiagrams.trace(
+        torch.compile(model), cases={"train": {"method": "training_step", "args": (batch, 0)}}
+    )
+    assert "/cross_entropy" in compiled.hierarchy
     for cases, problem in (({"a": {"inputs": 3}}, "'inputs'"), ([1], "expected a map"), ({"a": 5}, "and it is 5")):
         with pytest.raises(OptionError, match=problem):
             modeldiagrams.trace(model, (x,), cases=cases)

@@ -28,7 +28,7 @@ EXPECTED = [
     ["while", "y > 100", "value", "Net.forward", {"yes": False}],
     ["match", "colour", "input", "Net.forward", {"Colour.RED": True, "Colour.BLUE": False}],
     ["expression", "part.shape[0] > 5", "size", "Net.forward", {"yes": False, "no": True}],
-    ["expression", "mask is None", "other", "Net.forward.<lambda>", {"yes": True, "no": False}],
+    ["expression", "mask is None", "input", "Net.forward.<lambda>", {"yes": True, "no": False}],
     ["for", "range(3)", "other", "Net.items", {"yes": True}],
     ["if", "y.shape[1] == 3", "size", "Net.items", {"no": False}],
     ["if", "y > 50", "value", "Net.early", {"no": True}],

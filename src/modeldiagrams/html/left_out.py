@@ -51,8 +51,9 @@ def _render_ways(graph: Graph) -> Iterable[str]:
     if not left and not partial:
         return
     groups = [
-        f"<p>{WAITS_FOR[kind]}:</p><ul>{_join([_render_side(side.text, side.source) for side in sides])}</ul>"
-        for kind, sides in groupby(left, lambda side: side.waits_for)
+        f"<p>{WAITS_FOR[kind]}{'' if is_own else ', in code around it'}:</p>"
+        f"<ul>{_join([_render_side(side.text, side.source) for side in sides])}</ul>"
+        for (is_own, kind), sides in groupby(left, lambda side: (side.is_own, side.waits_for))
     ]
     if partial:
         rows = [_render_side(text, f"{source}, {cases}") for text, source, cases in partial]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.common.files import digest
-from modeldiagrams.ir.alignment import merge_rows
 from modeldiagrams.ir.graph import (
     Assumption,
     BufferNode,
@@ -26,9 +25,10 @@ from modeldiagrams.ir.graph import (
     TensorSpec,
 )
 from modeldiagrams.ir.projection import made_by, project_case, rename, rename_status, rename_tensor
-from modeldiagrams.ir.steps import Step, merge_passes, sort_steps
 from modeldiagrams.ir.structure import structural_digest
-from modeldiagrams.ir.united_ways import unite_uncalled, unite_ways
+from modeldiagrams.ir.uniting.alignment import merge_rows
+from modeldiagrams.ir.uniting.steps import Step, merge_passes, sort_steps
+from modeldiagrams.ir.uniting.united_ways import unite_uncalled, unite_ways
 from modeldiagrams.ir.weights import is_weight, place_weights
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class _Union:
         self._tensors: list[dict[str, str]] = [{} for _ in self.graphs]
         """The same for tensors whose ids differ."""
         self._fields: list[dict[str, dict[str, Any]]] = [{} for _ in self.graphs]
+        self._first: dict[str, int] = {}
+        """Id of a node, function call or tensor in the union → the first case that has it."""
 
     def show_failure(self) -> Graph:
         """The first graph, if no case is complete."""
@@ -112,7 +114,7 @@ class _Union:
             tensors=tensors,
             parameters=parameters,
             functions=functions,
-            status=_unite_status({case.name: case.status for case in cases if case.status.state == "complete"}),
+            status=self._unite_status({i: cases[i].status for i in self.ran}),
             assumptions=self._shared_assumptions(),
             ways=unite_ways({i: self.graphs[i].ways for i in self.ran}),
             uncalled=unite_uncalled([self.graphs[i].uncalled for i in self.ran]),
@@ -140,6 +142,7 @@ class _Union:
                 number += 1
                 step.id = f"{name}~{number}"
             taken.add(step.id)
+            self._first[step.id] = min(step.found)
             for i, item in step.found.items():
                 self._ids[i][item.id] = step.id
                 if item.id != step.id and not isinstance(item, FunctionCall):
@@ -214,6 +217,7 @@ class _Union:
         for i in self.ran:
             for name, spec in self.graphs[i].tensors.items():
                 shared = self._tensors[i].get(name, name)
+                self._first.setdefault(shared, i)
                 if found.setdefault(shared, spec) != spec:
                     own[i][shared] = spec
         return own, {tensor: found[tensor] for node in nodes for tensor in made_by(node)}
@@ -233,6 +237,30 @@ class _Union:
     def _shared_assumptions(self) -> tuple[Assumption, ...]:
         first, *others = (self.graphs[i].assumptions for i in self.ran)
         return tuple(said for said in first if all(said in other for other in others))
+
+    def _unite_status(self, statuses: dict[int, Status]) -> Status:
+        """What is known of all passes together. Values of nodes and tensors are those of the first case with them."""
+        every = [*statuses.values()]
+        modes = {status.mode: self._names[i] for i, status in reversed(statuses.items())}
+
+        def of_first(field: str) -> tuple[str, ...]:
+            return tuple(
+                name for i, status in statuses.items() for name in getattr(status, field) if self._first[name] == i
+            )
+
+        guesses: list[Any] = []
+        for guess in (guess for status in every for guess in status.guesses):
+            guesses += [guess] if guess not in guesses else []  # their values may be lists
+        return Status(
+            state="complete",
+            mode=every[0].mode,
+            unseen=of_first("unseen"),
+            guesses=tuple(guesses),
+            assumed_tensors=of_first("assumed_tensors"),
+            assumed_flops=of_first("assumed_flops"),
+            costs_of_input=every[0].costs_of_input,
+            notes=(*dict.fromkeys(note for status in every for note in status.notes), *_note_on_modes(modes)),
+        )
 
     def _case(self, i: int) -> Case:
         graph, ids, tensors = self.graphs[i], self._ids[i], self._tensors[i]
@@ -270,29 +298,6 @@ def _unite_signatures(signatures: Sequence[str | None]) -> str | None:
     if len({*signatures}) == 1:
         return signatures[0]
     return digest(*(str(signature).encode() for signature in signatures))
-
-
-def _unite_status(statuses: dict[str, Status]) -> Status:
-    """What is known of all passes together."""
-    every = [*statuses.values()]
-    modes = {status.mode: name for name, status in reversed(statuses.items())}
-
-    def joined(field: str) -> tuple[Any, ...]:
-        return tuple(dict.fromkeys(value for status in every for value in getattr(status, field)))
-
-    guesses: list[Any] = []
-    for guess in (guess for status in every for guess in status.guesses):
-        guesses += [guess] if guess not in guesses else []  # their values may be lists
-    return Status(
-        state="complete",
-        mode=every[0].mode,
-        unseen=joined("unseen"),
-        guesses=tuple(guesses),
-        assumed_tensors=joined("assumed_tensors"),
-        assumed_flops=joined("assumed_flops"),
-        costs_of_input=any(status.costs_of_input for status in every),
-        notes=(*joined("notes"), *_note_on_modes(modes)),
-    )
 
 
 def _note_on_modes(modes: Mapping[Any, str]) -> tuple[str, ...]:

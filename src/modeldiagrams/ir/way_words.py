@@ -46,6 +46,8 @@ class LeftSide(NamedTuple):
     """``file:line`` of the side."""
     text: str
     """What leads there, in the model's words: ``if mask is not None``."""
+    is_own: bool
+    """Whether it is in a file of a class of the model, not in code that models share."""
 
 
 def count_ways(graph: Graph) -> tuple[int, int]:
@@ -67,15 +69,26 @@ def _is_taken(graph: Graph, side: Side) -> bool:
 
 
 def list_left_sides(graph: Graph) -> list[LeftSide]:
-    """List the sides that no pass took, by what they wait for, then by file and line."""
+    """List the sides that no pass took: those in the files of the model's classes first, then by what they wait for."""
+    own = {source.rpartition(":")[0] for source in _sources(graph) if source}
     found = [
-        LeftSide(way.waits_for, f"{way.source.rpartition(':')[0]}:{side.line}", _describe(way, side))
+        LeftSide(
+            waits_for=way.waits_for,
+            source=f"{way.source.rpartition(':')[0]}:{side.line}",
+            text=_describe(way, side),
+            is_own=way.source.rpartition(":")[0] in own,
+        )
         for way in graph.ways
         for side in way.sides
         if not _is_taken(graph, side)
     ]
     order = [*WAITS_FOR]
-    return sorted(found, key=lambda left: order.index(left.waits_for))
+    return sorted(found, key=lambda left: (not left.is_own, order.index(left.waits_for)))
+
+
+def _sources(graph: Graph) -> list[str | None]:
+    """Where the classes of the model and its modules are defined."""
+    return [graph.model.source, *(node.source for node in graph.nodes if isinstance(node, ModuleNode))]
 
 
 def _describe(way: Way, side: Side) -> str:

@@ -26,14 +26,14 @@ _GIVEN = ("args", "kwargs", "mode", "training", "method")
 class CaseOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What is different in one case: the options of the diagram with the same names."""
 
+    method: str | None = None
+    training: bool | None = None
+    mode: Mode | None = None
     args: list[Any] | None = None
     kwargs: dict[str, Any] | None = None
     config: dict[str, Any] | None = None
-    inputs: list[Any] | dict[str | int, Any] | None = None
     inputs_from: str | None = None
-    mode: Mode | None = None
-    training: bool | None = None
-    method: str | None = None
+    inputs: list[Any] | dict[str | int, Any] | None = None
 
 
 def read_cases(value: Any) -> Any:

@@ -22,6 +22,7 @@ from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.requests import Built
+from modeldiagrams.resolve.values.construct import find_call_problem
 from modeldiagrams.tracer import check_arguments, entered_by, trace_run
 from modeldiagrams.tracer.restore import restored
 
@@ -61,7 +62,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
         cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
-            value), and ``method``, which is called in place of ``forward`` and takes none of the shared arguments.
+            value), and ``method``, what is called in place of ``forward``, with the shared arguments if they fit.
             ``generate``: the passes of a model of transformers that generates.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
 
@@ -140,7 +141,8 @@ def _trace_cases(
     else:
         for case, own in check_given_cases(cases).items():
             method = find_method(model, own.get("method"), name)
-            inputs = {} if method is None and not own.keys() & {"args", "kwargs"} else {"args": (), "kwargs": None}
+            fits = method is None or not find_call_problem(method, shared["args"], dict(shared["kwargs"] or {}))
+            inputs = {} if fits and not own.keys() & {"args", "kwargs"} else {"args": (), "kwargs": None}
             call = {**shared, **inputs, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)

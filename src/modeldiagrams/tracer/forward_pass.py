@@ -204,7 +204,7 @@ class _Pass:
 
     def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        self._ways = PassWays(self._invocation)
+        self._ways = PassWays()
         watch = self._ways.watch
         with self._run_with(OpRecorder if watch is None else functools.partial(WatchedRecorder, watch)):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)

@@ -3,6 +3,7 @@ import type { Box } from "../layout/coord/geometry.js";
 import {
   boxWords,
   DETAIL_LINE,
+  DETAIL_SIZE,
   detailLines,
   formerData,
   formerWords,
@@ -104,7 +105,8 @@ function drawWords(item: Item, box: Box, context: StyleContext, painter: Painter
   const names = nameLines(item);
   const [last, more] = [names[names.length - 1] ?? "", (names.length - 1) * DETAIL_LINE];
   const isBold = item.kind !== "op" || item.letters === undefined;
-  const nameEnd = nameMiddle + textWidth(last, NAME_SIZE, isBold) / 2 + GAP;
+  const after = twoLines || detail === "" ? 0 : GAP / 2 + textWidth(detail, DETAIL_SIZE);
+  const nameEnd = nameMiddle + (textWidth(last, NAME_SIZE, isBold) + after) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
   const was = formerWords(item);
   const beside = twoLines ? {} : { detail, detailData: formerData(item, was.detail) };

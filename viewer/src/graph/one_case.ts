@@ -22,8 +22,12 @@ function projected(graph: Graph, position: number): Graph {
     else parameters.set(name, spec);
   }
   const { model, status, assumptions = [] } = own;
+  const ways = (graph.ways ?? []).map((way) => ({
+    ...way,
+    sides: way.sides.map(({ cases = [], ...side }) => ({ ...side, taken: side.taken && runs({ cases }) })),
+  }));
   return {
-    ...{ ...graph, nodes, tensors, parameters, model: model as Graph["model"], status, assumptions, cases: [] },
+    ...{ ...graph, nodes, tensors, parameters, model: model as Graph["model"], status, assumptions, ways, cases: [] },
     adjacency: new Map([...graph.adjacency].map(([from, edges]) => [from, edges.filter(runs)])),
   };
 }

@@ -4,14 +4,16 @@ import { shortName } from "../graph/names.js";
 import { exact } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { decisionText } from "../view/labels/way_words.js";
+import { decisionText, isSeen } from "../view/labels/way_words.js";
 import type { Detail } from "./naming.js";
 
 /** The facts about a module, an op that decides, or the model if there is no node. */
 export function wayFacts(index: GraphIndex, node: GraphNode | undefined): Detail[] {
   const { ways = [] } = index.graph;
   const own = node === undefined ? ways : node.kind === "module" ? ways.filter((way) => runsIn(way, node.class)) : [];
-  const left = own.flatMap(({ sides, ...way }) => sides.flatMap((side) => (side.taken ? [] : [{ way, side }])));
+  const left = own.flatMap(({ sides, ...way }) =>
+    sides.flatMap((side) => (isSeen(index.graph, side) ? [] : [{ way, side }])),
+  );
   const sides = own.flatMap((way) => way.sides).length;
   return [
     { label: "decides", lines: node === undefined ? [] : decisionText(index, node.id) },

@@ -82,6 +82,22 @@ describe("a node of several cases", () => {
     expect(linesAt(factsByCase(graph, "input:x", caseIndex), "outputs")).toEqual(["1×8 | 2×8 float32"]);
   });
 
+  it("tells of ways over all cases, and of tensors that only some have", () => {
+    const graph = counted();
+    const side = { name: "yes", line: 3, taken: true, cases: [0] };
+    graph.ways = [{ ...(ways[0] as (typeof ways)[0]), sides: [side, { ...side, name: "no", cases: [1] }] }];
+    Object.assign(graph.model, { inputs: { x: "input:x:0" } });
+    const model = { ...graph.model, inputs: { x: "input:x:0", cache: "stem/relu:0" } };
+    graph.cases = (graph.cases ?? []).map((one, i) => ({ ...one, model: i === 1 ? model : graph.model }));
+    const united = index(graph);
+    expect(linesAt(factsByCase(united, "stem", caseIndex), "ways")).toEqual(["took 2 of 2"]);
+    expect(linesAt(factsByCase(united, "stem", caseIndex, 1), "ways")?.[0]).toBe("took 1 of 2");
+    expect(linesAt(factsByCase(united, "", caseIndex), "inputs")).toEqual([
+      "x: 1×8 | 2×8 float32",
+      "seg: cache: 2×8 float32",
+    ]);
+  });
+
   it("costs what the chosen case costs, without one what the first does", () => {
     const graph = counted();
     const session = new Session({ graph, state: { expanded: [], unrolled: [], direction: "TB" } });

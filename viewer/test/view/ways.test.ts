@@ -5,6 +5,7 @@ import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
 import { initialState } from "../../src/view/expand/initial_state.js";
 import { view } from "../../src/view/view.js";
+import { caseOf } from "../cases.js";
 import { recurrent } from "../fixtures.js";
 import { moduleOf, sketch } from "../sketch.js";
 
@@ -60,6 +61,15 @@ describe("a condition on a tensor's value", () => {
     expect(decision?.hint).toBe("if x.mean() > 0\nyes: line 11\nno: other side not traced (line 14)");
   });
 
+  it("tells the side that only a forced pass took", () => {
+    const sides = [
+      { name: "yes", line: 11, taken: true },
+      { name: "no", line: 14, taken: true, cases: [1] },
+    ];
+    const graph = { ...decided(), ways: [way({ sides })], cases: [caseOf("seen"), caseOf("no", { forced: true })] };
+    expect(items(graph).find(({ id }) => id === "output:bool")?.hint).toMatch(/no: forced, not seen \(line 14\)$/);
+  });
+
   it("says that its answer was assumed", () => {
     const guesses = [{ node: "output:bool", value: false, reason: "not computed" }];
     const graph = { ...decided(), status: { state: "complete" as const, guesses } };
@@ -77,6 +87,16 @@ describe("a condition on a tensor's value", () => {
     const graph = sketch("x > relu > gelu > y\nrelu > mean > bool\nrelu > sum > bool'2");
     const two = at(graph, { "/mean": 10, "output:bool": 10, "/sum": 10, "output:bool'2": 10 }, [way({})]);
     expect(items(two).filter(({ marks }) => marks.includes("decision"))).toHaveLength(1);
+  });
+
+  it("is one for steps of a loop in which nothing else ran", () => {
+    const graph = sketch("x > relu > any > bool\nrelu > any'2 > bool'2\nrelu > gelu > y\ngelu > any'3 > bool'3");
+    const order = "input:x /relu /any output:bool /any'2 output:bool'2 /gelu /any'3 output:bool'3 output:y".split(" ");
+    const nodes = order.flatMap((id) => graph.nodes.filter((node) => node.id === id));
+    const lines = Object.fromEntries(["", "'2", "'3"].map((step) => [`output:bool${step}`, 10]));
+    const boxes = items(at({ ...graph, nodes }, lines, [way({})]));
+    const decisions = boxes.filter(({ marks }) => marks.includes("decision"));
+    expect(decisions.map(({ id }) => id)).toEqual(["output:bool", "output:bool'3"]);
   });
 
   it("in a closed module has a sign on the module", () => {

@@ -10,13 +10,11 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.common.class_facts import list_bases
-from modeldiagrams.common.user_files import is_model_code, is_user_file
+from modeldiagrams.common.user_files import is_model_code
 from modeldiagrams.tracer.graph.uncalled import find_uncalled
 from modeldiagrams.tracer.torch_facts.private_api import class_of
 from modeldiagrams.tracer.ways.finding import Ways
 from modeldiagrams.tracer.ways.observer import Tracing
-from modeldiagrams.tracer.ways.scope import plain_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
-    from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
+    from modeldiagrams.tracer.values.pass_records import ModuleCall, PassRecord
     from modeldiagrams.tracer.ways.scope import Kind
 
 OTHER_TOOL = (
@@ -36,9 +34,8 @@ OTHER_TOOL = (
 class PassWays:
     """What one pass left out."""
 
-    def __init__(self, invocation: Invocation) -> None:
-        self._files = _files_of(invocation)
-        self._ways = Ways(self._is_followed, classify, self._running_class)
+    def __init__(self) -> None:
+        self._ways = Ways(is_model_code, classify, self._running_class)
         self._running: Callable[[], ModuleCall] | None = None
 
     @property
@@ -66,25 +63,9 @@ class PassWays:
         self._ways.release()
         self._running = None
 
-    def _is_followed(self, file: str) -> bool:
-        """Whether a function is the model's: in the user's files, or beside a module's class; not in its libraries."""
-        return is_model_code(file) and (file in self._files or is_user_file(file))
-
     def _running_class(self) -> type | None:
         module = self._running().module if self._running is not None else None
         return class_of(module) if isinstance(module, nn.Module) else None
-
-
-def _files_of(invocation: Invocation) -> set[str]:
-    """The files that define the modules' classes, and the forwards that these inherit."""
-    function = plain_function(invocation.function)
-    found = {function.__code__.co_filename} if isinstance(function, types.FunctionType) else set()
-    for class_ in {class_of(module): None for _, module in invocation.modules}:
-        for base in list_bases(class_):
-            if base is class_ or "forward" in vars(base):
-                functions = map(plain_function, vars(base).values())
-                found |= {item.__code__.co_filename for item in functions if isinstance(item, types.FunctionType)}
-    return found
 
 
 _FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType, types.MethodType)
@@ -105,8 +86,18 @@ def classify(value: Any) -> Kind | None:
 
 
 def _is_op(module: str) -> bool:
-    return module.partition(".")[0] == "torch" and not module.startswith(_QUIET)
+    is_quiet = module.startswith(_QUIET) and module != "torch.utils.checkpoint"
+    return module.partition(".")[0] == "torch" and not is_quiet
 
 
-_QUIET = ("torch.utils", "torch.cuda", "torch.backends", "torch.compiler", "torch.jit", "torch.autograd", "torch._jit")
+_QUIET = (
+    "torch.utils",
+    "torch.cuda",
+    "torch.backends",
+    "torch.compiler",
+    "torch.jit",
+    "torch.autograd",
+    "torch._jit",
+    "torch.nn.modules.module",
+)
 """Parts of torch whose functions run nothing that a graph shows."""

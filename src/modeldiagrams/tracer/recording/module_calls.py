@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,9 @@ class CallStack:
             if is_entered(module) and context.stack[-1] is recorder.recording.root:
                 return function(module, *args, **kwargs)  # the method that is traced calls its own module
         watch = recorder.watch
-        watched = watch is not None and watch.pause()
+        watched = watch is not None and sys.gettrace() is not None
+        if watched:
+            sys.settrace(None)
         call = self._open(context, module, frame, forward)
         context.stack.append(call)
         scopes, context.scopes = context.scopes, Scopes()
@@ -99,7 +102,7 @@ class CallStack:
             context.stack.pop()
             context.scopes, context.paused, context.observed = scopes, paused, observed
             if watched:
-                watch.resume()  # type: ignore[union-attr]
+                watch.resume(*watch.resumed)  # type: ignore[union-attr]
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model, whose module call is already on the stack: the root."""
@@ -137,7 +140,8 @@ class CallStack:
         try:
             result = function(module, *args, **kwargs)
         finally:
-            watch.pause()
+            sys.settrace(None)
+            watch.raise_pending()
         return self._close(call, given, result)
 
     def _run_scripted(

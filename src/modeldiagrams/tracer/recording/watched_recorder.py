@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.recording.op_recorder import OpRecorder
@@ -23,9 +24,13 @@ class WatchedRecorder(OpRecorder):
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        watched = self.watch.pause()  # type: ignore[union-attr]
+        watch: Any = self.watch
+        watched = sys.gettrace() is not None
+        sys.settrace(None)
         try:
             return super().__torch_function__(func, types, args, kwargs)
         finally:
+            if watch.pending is not None:
+                watch.raise_pending()
             if watched:
-                self.watch.resume()  # type: ignore[union-attr]
+                watch.resume(*watch.resumed)

@@ -6,6 +6,8 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.tracer.values.traced_callables import unwrap
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -30,6 +32,7 @@ def entered_by(model: nn.Module, function: Callable[..., Any] | None) -> Iterato
     if function is None:
         yield
         return
+    model = unwrap(model, (), {})[0]  # a trace looks into what `torch.compile` wrapped
     before = vars(model).get("forward")
     own = model.forward
     is_running = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.user_files import shorten_path
 from modeldiagrams.ir.ways import Side, Way
-from modeldiagrams.tracer.ways.judging import runs_tensors
+from modeldiagrams.tracer.ways.judging import known_where, runs_tensors
 from modeldiagrams.tracer.ways.observer import make_observer
 from modeldiagrams.tracer.ways.scope import Scope
-from modeldiagrams.tracer.ways.syntax import Sources, start_of, text_of
+from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, start_of, text_of
 from modeldiagrams.tracer.ways.waiting import decide
 
 if TYPE_CHECKING:
@@ -72,13 +71,15 @@ class Ways:
         """Break reference cycles, like `PassRecord.release`."""
         self.observer = None
 
-    def _on_reach(self, branch: Branch, frame: FrameType) -> None:
+    def _on_reach(self, branch: Branch, frame: FrameType) -> tuple[Option, ...]:
         try:
-            self._reached[branch] = self._judge(branch, frame)
+            reached = self._reached[branch] = self._judge(branch, frame)
         except Exception as error:  # noqa: BLE001 (it would be raised in the model's code)
             module = str(frame.f_globals.get("__name__"))
             where = f"{shorten_path(frame.f_code.co_filename, module)}:{start_of(branch.test)[0]}"
             self.faults.append(f"modeldiagrams failed to judge the branch at {where}: {error!r}; please report this")
+            return ()
+        return reached.options
 
     def _judge(self, branch: Branch, frame: FrameType) -> _Reached:
         code = frame.f_code
@@ -86,18 +87,15 @@ class Ways:
         variables = _variables_of(frame)
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-        arguments = getattr(tree, "args", None)
-        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs] if arguments is not None else []
-        scope = Scope(
-            variables,
-            frame.f_globals,
-            code.co_varnames[:n],
-            self._classify,
-            {item.arg: ast.unparse(item.annotation) for item in named if item.annotation is not None},
-        )
-        options = tuple(o for o in branch.options if runs_tensors(o.nodes, scope, self._sources))
+        scope = Scope(variables, frame.f_globals, code.co_varnames[:n], self._classify, annotations_of(tree))
+        options = tuple(option for option in branch.options if self._runs(branch, option, scope))
         waits_for = decide(branch, tree, scope, self._sources) if options else "other"
         return _Reached(options, waits_for, str(frame.f_globals.get("__name__")))
+
+    def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
+        is_asked = branch.statement in {"if", "expression", "while"}
+        known = known_where(branch.test, scope, holds=option.name == "yes") if is_asked else {}
+        return runs_tensors(option.nodes, known, scope, self._sources)
 
     def list(self) -> tuple[Way, ...]:
         """The ways, by file and line."""
@@ -134,7 +132,7 @@ def _make_way(watched: Watched, branch: Branch, reached: _Reached) -> Way:
         function=_IN_FUNCTION.sub("", watched.code.co_qualname).replace("<locals>.", ""),
         classes=tuple(sorted({get_full_name(owner) for owner in watched.owners if owner is not None})),
         sides=tuple(
-            Side(name=option.name, line=start_of(option.nodes[0])[0], taken=watched.ran(option.nodes, option.covers))
+            Side(name=option.name, line=start_of(option.nodes[0])[0], taken=watched.ran(option))
             for option in reached.options
         ),
     )

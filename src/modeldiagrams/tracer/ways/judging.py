@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function
+from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function, read_attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from modeldiagrams.tracer.ways.syntax import Sources
 
@@ -133,11 +135,13 @@ _DEEPEST = 3
 _ITEMS: dict[Kind, Kind] = {"tensors": "tensor"}
 
 
-def runs_tensors(nodes: Sequence[ast.AST], scope: Scope, sources: Sources) -> bool:
-    """Whether statements, or an expression, run tensors or modules."""
+def runs_tensors(nodes: Sequence[ast.AST], known: Mapping[str, Kind], scope: Scope, sources: Sources) -> bool:
+    """Whether statements, or an expression, run tensors or modules; `known` are kinds that names have there."""
     for deepest in (0, _DEEPEST):  # most need no look into the functions that they call, which takes long
+        judge = _Judge(scope, sources, deepest, stops=True)
+        judge.names.update(known)
         try:
-            _Judge(scope, sources, deepest, stops=True).visit_all(nodes)
+            judge.visit_all(nodes)
         except _Runs:
             return True
     return False
@@ -147,6 +151,34 @@ def kind_of(node: ast.expr, scope: Scope, sources: Sources) -> tuple[Kind, bool]
     """What an expression gives, and whether it runs tensors or modules."""
     judge = _Judge(scope, sources, _DEEPEST)
     return judge.kind(node), judge.runs
+
+
+def known_where(test: ast.AST, scope: Scope, *, holds: bool) -> dict[str, Kind]:
+    """The kinds that names have on one side of a condition because it asks what they are."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return known_where(test.operand, scope, holds=not holds)
+    if isinstance(test, ast.BoolOp):
+        parts = test.values if isinstance(test.op, ast.And) == holds else []
+        return {name: kind for part in parts for name, kind in known_where(part, scope, holds=holds).items()}
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
+        is_none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
+        asks = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
+        return {test.left.id: "none"} if is_none and asks else {}
+    if isinstance(test, ast.Call) and test.args and isinstance(asked := test.args[0], ast.Name):
+        kind = _asked_kind(test, was_tensor=scope.kind_of(scope.value(asked)) == "tensor", holds=holds)
+        return {} if kind is None else {asked.id: kind}
+    return {}
+
+
+def _asked_kind(test: ast.Call, *, was_tensor: bool, holds: bool) -> Kind | None:
+    """The kind of an argument of `isinstance` or `torch.is_tensor` where that holds, or doesn't."""
+    function = ast.unparse(test.func).rpartition(".")[2]
+    if function not in {"is_tensor", "isinstance"}:
+        return None
+    asks_for_tensor = function == "is_tensor" or "Tensor" in ast.unparse(test.args[-1])
+    if asks_for_tensor and holds:
+        return "tensor"
+    return "unknown" if was_tensor and asks_for_tensor != holds else None
 
 
 class _Runs(Exception):  # noqa: N818 - no error
@@ -184,8 +216,6 @@ class _Judge:
         elif isinstance(node, ast.For | ast.AsyncFor):
             self._iterate(node.target, node.iter)
             self.visit_all([*node.body, *node.orelse])
-        elif isinstance(node, ast.If | ast.While):  # its condition alone is no side that runs
-            self.visit_all([*node.body, *node.orelse])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             self.names[node.name] = "unknown"
         elif isinstance(node, ast.Return):
@@ -205,7 +235,7 @@ class _Judge:
 
     def _bind(self, target: ast.AST | None, kind: Kind, value: ast.AST | None) -> None:
         if isinstance(target, ast.Name):
-            self.names[target.id] = kind
+            self._bind_name(target.id, kind, self._value(value))
         elif isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else ()
             for i, part in enumerate(target.elts):
@@ -219,7 +249,19 @@ class _Judge:
         kind = self.kind(over)
         if kind == "tensor":
             self._run()
-        self._bind(target, _ITEMS.get(kind, kind), None)
+        first = ast.Subscript(over, ast.Slice())
+        self._bind(target, _ITEMS.get(kind, kind), first)
+
+    def _bind_name(self, name: str, kind: Kind, value: Any) -> None:
+        if kind in {"tensor", "tensors"} or value is MISSING or value is None:
+            self.names[name] = kind
+        else:
+            self.names.pop(name, None)
+            self._scope = replace(self._scope, variables={**self._scope.variables, name: value})
+
+    def _value(self, node: ast.AST | None) -> Any:
+        """What an expression stands for, if its names are known."""
+        return MISSING if node is None or self._root_is_local(node) else self._scope.value(node)
 
     def _name(self, node: ast.Name) -> Kind:
         if node.id in self.names:
@@ -252,11 +294,11 @@ class _Judge:
             return "plain"
         given = [self.kind(item) for item in node.args] + [self.kind(item.value) for item in node.keywords]
         has_tensors = not {"tensor", "tensors"}.isdisjoint(given)
-        target = MISSING if self._root_is_local(function) else self._scope.value(function)
+        target = self._value(function)
         if target is not MISSING and target is not None:
             return self._call_known(node, target, has_tensors=has_tensors)
         if isinstance(function, ast.Attribute):
-            return self._call_method(function, has_tensors=has_tensors)
+            return self._call_method(node, function, has_tensors=has_tensors)
         if self.kind(function) in {"module", "torch function"}:
             return self._run()
         return self._run() if has_tensors else "unknown"
@@ -282,18 +324,34 @@ class _Judge:
             return self._display(node.args) if not has_tensors else "tensors"
         return "plain"
 
-    def _call_method(self, function: ast.Attribute, *, has_tensors: bool) -> Kind:
+    def _given_method(self, function: ast.Attribute) -> Any:
+        """The method of a parameter that is None, of the class in its annotation."""
+        owner = function.value
+        annotation = self._scope.annotations.get(owner.id) if isinstance(owner, ast.Name) else None
+        for name in re.findall(r"\w+", annotation or ""):
+            class_ = self._scope.globals.get(name)
+            if issubclass(type(class_), type) and (method := plain_function(read_attribute(class_, function.attr))):
+                return method
+        return None
+
+    def _call_method(self, node: ast.Call, function: ast.Attribute, *, has_tensors: bool) -> Kind:
         base, name = self.kind(function.value), function.attr
+        if base in {"none", "unknown"} and (given := self._given_method(function)) is not None:
+            return self._call_function(node, given, has_tensors=has_tensors)
         if base == "tensor":
-            if name in FACTS:
-                return "plain"
-            self._run()
-            return "plain" if name in {"item", "tolist"} else "tensor"
-        if base in {"module", "torch function", "function"}:
-            return self._run() if has_tensors else "unknown"
+            return self._call_tensor_method(function)
         if base == "plain" or name in _OF_CONTAINERS or name in FACTS:
             return "tensors" if base == "tensors" or has_tensors else "plain"
         return self._run() if has_tensors else "unknown"
+
+    def _call_tensor_method(self, function: ast.Attribute) -> Kind:
+        name, value = function.attr, self._value(function.value)
+        if name in FACTS:
+            return "plain"
+        if value is not MISSING and value is not None and not hasattr(type(value), name):
+            return "unknown"  # tensors have no such method: it is another object where this runs
+        self._run()
+        return "plain" if name in {"item", "tolist"} else "tensor"
 
     def _call_function(self, node: ast.Call, function: Any, *, has_tensors: bool) -> Kind:
         """Look into a function of the model."""
@@ -322,7 +380,7 @@ class _Judge:
         kinds, values = dict[str, Kind](), dict[str, Any]()
         for name in parameters:
             argument = given.get(name)
-            value = MISSING if argument is None or self._root_is_local(argument) else self._scope.value(argument)
+            value = self._value(argument)
             if value is MISSING or value is None:
                 kinds[name] = self.kind(argument) if argument is not None else "unknown"
             else:
@@ -350,14 +408,12 @@ class _Judge:
         return "tensor" if self._combine(*kinds) == "tensor" else "plain"
 
     def _either(self, nodes: Sequence[ast.expr]) -> Kind:
-        kinds = [self.kind(item) for item in nodes]
-        order: tuple[Kind, ...] = ("tensor", "tensors", "module", "unknown")
-        return next((kind for kind in order if kind in kinds), kinds[0] if kinds else "plain")
+        return _first_kind([self.kind(item) for item in nodes])
 
     def _subscript(self, node: ast.Subscript) -> Kind:
         base = self.kind(node.value)
-        self.kind(node.slice)
-        if base == "tensor":
+        index = self.kind(node.slice)
+        if base == "tensor" or (index == "tensor" and base in {"unknown", "none"}):
             return self._run()
         if base == "tensors":
             return "tensors" if isinstance(node.slice, ast.Slice) else "tensor"
@@ -385,7 +441,14 @@ class _Judge:
         return self._either(node.values)
 
     def _ifexp(self, node: ast.IfExp) -> Kind:
-        return self._either([node.body, node.orelse])
+        self.kind(node.test)
+        names = self.names
+        kinds: list[Kind] = []
+        for part, holds in ((node.body, True), (node.orelse, False)):
+            self.names = names | known_where(node.test, self._scope, holds=holds)
+            kinds.append(self.kind(part))
+        self.names = names
+        return _first_kind(kinds)
 
     def _slice(self, node: ast.Slice) -> Kind:
         return self._either([part for part in (node.lower, node.upper, node.step) if part is not None])
@@ -405,6 +468,12 @@ class _Judge:
 
     def _constant(self, node: ast.Constant) -> Kind:
         return "none" if node.value is None else "plain"
+
+
+def _first_kind(kinds: Sequence[Kind]) -> Kind:
+    """The kind of a value that is one of several."""
+    order: tuple[Kind, ...] = ("tensor", "tensors", "module", "unknown")
+    return next((kind for kind in order if kind in kinds), kinds[0] if kinds else "plain")
 
 
 def _scope_of(function: Any, values: dict[str, Any], outer: Scope) -> Scope:

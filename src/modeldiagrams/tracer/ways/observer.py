@@ -2,7 +2,7 @@
 
 From Python 3.12 on, `sys.monitoring` reports each instruction once. Python 3.11's trace function reports lines, and the
 instructions of lines that are in several sides of a branch. It slows down all code, so whoever runs much that is not
-the model's, as the tracer and PyTorch do, calls `Tracing.pause` meanwhile.
+the model's, as the tracer and PyTorch do, pauses `Tracing` meanwhile.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from modeldiagrams.common.user_files import is_model_code
 from modeldiagrams.tracer.ways.syntax import end_of, find_branches, lines_of, start_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType
 
-    from modeldiagrams.tracer.ways.syntax import Branch, Sources
+    from modeldiagrams.tracer.ways.syntax import Branch, Option, Sources
 
     Span: TypeAlias = "tuple[tuple[int, int], tuple[int, int]]"
-    OnReach: TypeAlias = Callable[[Branch, FrameType], None]
+    OnReach: TypeAlias = Callable[[Branch, FrameType], Sequence[Option]]
 
 _MONITORS = range(6)
 """The ids of tools of `sys.monitoring`."""
@@ -41,7 +41,8 @@ class Observer:
 
         Args:
             is_followed: Whether to observe the functions of a file.
-            on_reach: Called once for each branch, before its condition is computed for the first time.
+            on_reach: Called once for each branch, before its condition is computed for the first time; returns the
+                sides of interest.
             running_in: Returns what the functions that run now belong to: for `owners`.
             sources: The source of the functions.
         """
@@ -76,7 +77,7 @@ class Observer:
     def _reach(self, watched: Watched, branch: Branch, frame: FrameType) -> None:
         watched.waiting.remove(branch)
         watched.reached.append(branch)
-        self._on_reach(branch, frame)
+        watched.open += self._on_reach(branch, frame)
 
 
 class Watched:
@@ -87,6 +88,9 @@ class Watched:
         self.branches = branches
         self.waiting = [*branches]
         self.reached: list[Branch] = []
+        self.open: list[Option] = []
+        """Sides of interest that have not run, as far as `is_settled` has looked."""
+        self._looked_at = 0
         self.owners: set[Any] = set()
         self.lines: set[int] = set()
         self.instructions: set[int] = set()
@@ -105,11 +109,19 @@ class Watched:
         """The piece of code of an instruction."""
         return self._spans[instruction // 2]
 
-    def ran(self, nodes: Any, covers: Callable[..., bool]) -> bool:
+    def ran(self, option: Option) -> bool:
         """Whether any code of a side ran."""
-        if any(line in self.lines for line in lines_of(nodes) - self.exact_lines):
+        if not self.lines.isdisjoint(lines_of(option.nodes) - self.exact_lines):
             return True
-        return any(span is not None and covers(*span) for span in map(self.span, self.instructions))
+        return any(span is not None and option.covers(*span) for span in map(self.span, self.instructions))
+
+    def is_settled(self) -> bool:
+        """Whether nothing is left to see."""
+        seen = len(self.lines) + len(self.instructions)
+        if self.open and seen != self._looked_at:
+            self._looked_at = seen
+            self.open = [option for option in self.open if not self.ran(option)]
+        return not self.waiting and not self.open
 
 
 if sys.version_info >= (3, 12):
@@ -159,81 +171,8 @@ class Monitoring(Observer):
         return monitoring.DISABLE
 
 
-class Tracing(Observer):
-    """Uses the trace function of the interpreter.
-
-    Not through `sys.settrace`, which writes the variables of every function that is called into a dict, where they live
-    as long as the function runs.
-    """
-
-    def __init__(self, *arguments: Any) -> None:
-        """As `Observer`."""
-        super().__init__(*arguments)
-        self._follow = _TRACE_FUNCTION(self._on_event)
-        self._pending: BaseException | None = None
-        """An exception raised during an event, as by a signal: there, it would be lost."""
-
-    @contextlib.contextmanager
-    def observing(self) -> Iterator[None]:
-        """Observe in the block."""
-        self.resume()
-        try:
-            yield
-        finally:
-            sys.settrace(None)
-
-    def pause(self) -> bool:
-        """Do not observe until `resume`; return whether something was observed."""
-        if sys.gettrace() is None:
-            return False
-        sys.settrace(None)
-        self._raise()
-        return True
-
-    def resume(self) -> None:
-        """Observe the functions that are called from now on, and those that were observed before `pause`."""
-        self._raise()
-        _SET_TRACE(self._follow, _SHOWN)
-
-    def begin(self, function: Callable[..., Any]) -> None:
-        """Observe a function of a module that is about to run, unless it is torch's own."""
-        code = getattr(function, "__code__", None)
-        if code is None or code.co_name != "forward" or is_model_code(code.co_filename):
-            self.resume()
-
-    def _raise(self) -> None:
-        if self._pending is not None:
-            error, self._pending = self._pending, None
-            raise error
-
-    def _on_event(self, _: Any, frame: FrameType, event: int, __: Any) -> int:
-        try:
-            watched = self._find(frame.f_code)
-            if event == _CALL:
-                frame.f_trace_lines = watched is not None
-                if watched is not None:
-                    watched.owners.add(self._running_in())
-            elif watched is not None:
-                self._on_code(watched, frame, event)
-        except BaseException as error:  # noqa: BLE001
-            self._pending = error
-        return 0
-
-    def _on_code(self, watched: Watched, frame: FrameType, event: int) -> None:
-        if event == _LINE:
-            line = frame.f_lineno
-            watched.lines.add(line)
-            frame.f_trace_opcodes = line in watched.exact_lines
-            for branch in watched.tests.get(line, ()) if watched.waiting and line not in watched.exact_lines else ():
-                if branch in watched.waiting:
-                    self._reach(watched, branch, frame)
-        elif event == _INSTRUCTION and frame.f_lasti not in watched.instructions:
-            watched.instructions.add(frame.f_lasti)
-            self._reach_at(watched, watched.span(frame.f_lasti), frame)
-
-
-_CALL, _LINE, _INSTRUCTION = 0, 2, 7
-"""``PyTrace_CALL``, ``PyTrace_LINE`` and ``PyTrace_OPCODE`` of Python's C interface."""
+_CALL, _LINE, _RETURN, _INSTRUCTION = 0, 2, 3, 7
+"""``PyTrace_CALL``, ``PyTrace_LINE``, ``PyTrace_RETURN`` and ``PyTrace_OPCODE`` of Python's C interface."""
 _TRACE_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_void_p)
 
 
@@ -244,6 +183,80 @@ def ignore_event(*_: object) -> None:
 _SET_TRACE = ctypes.pythonapi["PyEval_SetTrace"]
 _SET_TRACE.restype = None
 _SHOWN = ctypes.py_object(ignore_event)
+
+
+class Tracing(Observer):
+    """Uses the trace function of the interpreter.
+
+    Not through `sys.settrace`, which writes the variables of every function that is called into a dict, where they live
+    as long as the function runs. A pause is ``sys.settrace(None)``, ended by ``watch.resume(*watch.resumed)``: unlike a
+    call of a Python function, neither is an event.
+    """
+
+    resume = staticmethod(_SET_TRACE)
+
+    def __init__(self, *arguments: Any) -> None:
+        """As `Observer`."""
+        super().__init__(*arguments)
+        self.resumed = _TRACE_FUNCTION(self._on_event), _SHOWN
+        self.pending: BaseException | None = None
+        """An exception raised during an event, as by a signal: there, it would be lost."""
+
+    @contextlib.contextmanager
+    def observing(self) -> Iterator[None]:
+        """Observe in the block."""
+        self.resume(*self.resumed)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+
+    def begin(self, function: Callable[..., Any]) -> None:
+        """Observe a function of a module that is about to run, unless it is torch's own."""
+        code = getattr(function, "__code__", None)
+        if code is None or code.co_name != "forward" or is_model_code(code.co_filename):
+            self.resume(*self.resumed)
+
+    def raise_pending(self) -> None:
+        """Raise what was raised during an event."""
+        error, self.pending = self.pending, None
+        if error is not None:
+            raise error
+
+    def _on_event(self, _: Any, frame: FrameType, event: int, __: Any) -> int:
+        if event == _RETURN:
+            return 0
+        try:
+            known = self._codes.get(id(frame.f_code))
+            watched = self._find(frame.f_code) if known is None else known[1]
+            if watched is None or (event == _CALL and watched.is_settled()):
+                frame.f_trace_lines = False  # it may have been called during a pause
+            elif event == _CALL:
+                watched.owners.add(self._running_in())
+            else:
+                self._on_code(watched, frame, event)
+        except BaseException as error:  # noqa: BLE001
+            self.pending = error
+        return 0
+
+    def _on_code(self, watched: Watched, frame: FrameType, event: int) -> None:
+        if event == _LINE:
+            line = frame.f_lineno
+            if line in watched.exact_lines:
+                frame.f_trace_opcodes = True
+                watched.lines.add(line)
+                return
+            if frame.f_trace_opcodes:
+                frame.f_trace_opcodes = False
+            if line in watched.lines:
+                return
+            watched.lines.add(line)
+            for branch in watched.tests.get(line, ()):
+                if branch in watched.waiting:
+                    self._reach(watched, branch, frame)
+        elif event == _INSTRUCTION and frame.f_lasti not in watched.instructions:
+            watched.instructions.add(frame.f_lasti)
+            self._reach_at(watched, watched.span(frame.f_lasti), frame)
 
 
 def make_observer(*arguments: Any) -> Monitoring | Tracing | None:

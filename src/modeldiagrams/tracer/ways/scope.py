@@ -6,8 +6,16 @@ import ast
 import builtins
 import functools
 import inspect
+import itertools
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from modeldiagrams.common.user_files import is_model_code
@@ -21,6 +29,10 @@ Kind: TypeAlias = Literal[
 """What a value is: ``tensors`` is a container of them, ``function`` one of the model's code; ``plain`` runs nothing."""
 
 MISSING: Any = object()
+_MOST_ITEMS = 8
+"""Items of a container to look at."""
+_CONTAINERS: dict[type, Any] = {tuple: tuple.__iter__, list: list.__iter__, dict: dict.values}
+"""How to read containers, also of classes that read themselves in another way."""
 _HELD = ("_modules", "_parameters", "_buffers")
 """Where modules keep attributes."""
 
@@ -48,14 +60,22 @@ class Scope:
         elif isinstance(node, ast.Attribute):
             base = self.value(node.value)
             return MISSING if base is MISSING or self.classify(base) == "tensor" else read_attribute(base, node.attr)
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            base = self.value(node.value)
-            if type(base) in {tuple, list, dict}:
-                try:
-                    return base[node.slice.value]
-                except (LookupError, TypeError):
-                    return MISSING
+        elif isinstance(node, ast.Subscript):
+            return self._item(self.value(node.value), node.slice)
         return MISSING
+
+    def _item(self, owner: Any, index: ast.AST) -> Any:
+        """An item of a container, the first for an index that is not written out: items are of a kind."""
+        if type(held := _own_attributes(owner).get("_modules")) is dict:
+            owner = held
+        if type(owner) not in {tuple, list, dict}:
+            return MISSING
+        try:
+            if isinstance(index, ast.Constant):
+                return owner[index.value]
+            return next(iter(owner.values() if type(owner) is dict else owner), MISSING)
+        except (LookupError, TypeError):
+            return MISSING
 
     def kind_of(self, value: Any) -> Kind:
         """What kind of value it is."""
@@ -66,41 +86,49 @@ class Scope:
         known = self.classify(value)
         if known is not None:
             return known
-        if isinstance(value, tuple | list | dict):
-            held = list(value.values() if isinstance(value, dict) else value)[:8]
-            kinds = {self.classify(item) for item in held}
-            return "module" if "module" in kinds else "tensors" if kinds & {"tensor"} else "plain"
+        read = next((read for class_, read in _CONTAINERS.items() if issubclass(type(value), class_)), None)
+        if read is not None:
+            kinds = {self.classify(item) for item in itertools.islice(read(value), _MOST_ITEMS)}
+            return "module" if "module" in kinds else "tensors" if "tensor" in kinds else "plain"
         code = getattr(plain_function(value), "__code__", None)
         return "function" if code is not None and is_model_code(code.co_filename) else "plain"
 
 
 def plain_function(value: Any) -> Any:
-    """The Python function behind a method, a decorator that keeps its function, or a `functools.partial`."""
+    """The Python function behind a method, a decorator that keeps its function, or a `functools.partial`; or None."""
     for _ in range(8):
-        if isinstance(value, functools.partial):
+        class_ = type(value)
+        if class_ is functools.partial:
             value = value.func
-        elif isinstance(value, MethodType | staticmethod | classmethod):
+        elif class_ in {MethodType, staticmethod, classmethod}:
             value = value.__func__
-        elif isinstance(inner := getattr(value, "__dict__", {}).get("__wrapped__"), FunctionType | MethodType):
+        elif type(inner := _own_attributes(value).get("__wrapped__")) in {FunctionType, MethodType}:
             value = inner
         else:
             break
-    return value if isinstance(value, FunctionType | BuiltinFunctionType) else None
+    return value if type(value) is FunctionType else None
 
 
 def read_attribute(owner: Any, name: str) -> Any:
     """Read an attribute unless code of the model would run for it, as for properties."""
-    held = getattr(owner, "__dict__", None)
-    for key in _HELD if isinstance(held, dict) else ():
-        if isinstance(inner := held.get(key), dict) and name in inner:  # type: ignore[union-attr]
+    held = _own_attributes(owner)
+    if issubclass(type(owner), ModuleType):
+        return held.get(name, MISSING)
+    for key in _HELD:
+        if type(inner := held.get(key)) is dict and name in inner:
             return inner[name]
-    if isinstance(owner, ModuleType):
-        return vars(owner).get(name, MISSING)
     found = inspect.getattr_static(owner, name, MISSING)
-    if isinstance(found, MemberDescriptorType):
-        return object.__getattribute__(owner, name) if not isinstance(owner, type) else MISSING
-    is_computed = hasattr(type(found), "__get__") and not callable(found) and not isinstance(found, _METHODS)
+    if type(found) is MemberDescriptorType:
+        return MISSING if issubclass(type(owner), type) else object.__getattribute__(owner, name)
+    is_computed = hasattr(type(found), "__get__") and type(found) not in _METHODS
     return MISSING if is_computed else found
 
 
-_METHODS = (staticmethod, classmethod)
+_METHODS = (staticmethod, classmethod, FunctionType, BuiltinFunctionType, MethodDescriptorType, type)
+
+
+def _own_attributes(owner: Any) -> Any:
+    try:
+        return object.__getattribute__(owner, "__dict__")
+    except AttributeError:  # of an object with slots
+        return {}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
+import itertools
 import linecache
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,7 +117,7 @@ class Sources:
                 self._keep(code.co_filename, parse_function(code))
             if key not in self._known and code.co_filename not in self._parsed:
                 self._parsed.add(code.co_filename)
-                self._keep(code.co_filename, _parse_file(code.co_filename))
+                self._keep(code.co_filename, _parse("".join(linecache.getlines(code.co_filename)), 0))
         return self._known.setdefault(key, [])
 
     def _keep(self, file: str, tree: ast.AST | None) -> None:
@@ -137,15 +139,21 @@ def parse_function(code: CodeType) -> ast.AST | None:
     if not 0 < first <= last <= len(lines):
         return None
     indent = _width(lines[first - 1])
-    ends = [i for i in range(last, len(lines)) if _may_follow(lines[i], indent)][:_MOST_ENDS]
-    for end in [*ends, len(lines)]:
+    ends = (i for i in range(last, len(lines)) if _may_follow(lines[i], indent))
+    for end in itertools.chain(itertools.islice(ends, _MOST_ENDS), [len(lines)]):
         text = "".join(lines[first - 1 : end])
-        try:
-            tree = ast.parse(f"if 1:\n{text}" if indent else f"\n{text}")
-        except (SyntaxError, ValueError):
-            continue
-        return ast.increment_lineno(tree, first - 2)
+        if (tree := _parse(f"if 1:\n{text}" if indent else f"\n{text}", first - 2)) is not None:
+            return tree
     return None
+
+
+@functools.lru_cache(maxsize=256)  # a model is traced several times, and parsing takes a fifth of the time it may take
+def _parse(text: str, line: int) -> ast.AST | None:
+    """Parse text that begins after a line; None if it is no whole statement."""
+    try:
+        return ast.increment_lineno(ast.parse(text), line)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _last_line(code: CodeType) -> int:
@@ -162,13 +170,6 @@ def _may_follow(line: str, indent: int) -> bool:
     return bool(line.strip()) and _width(line) <= indent and line.lstrip()[0] not in "#)]}"
 
 
-def _parse_file(file: str) -> ast.AST | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return None
-
-
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """A node and all nodes in it, without the bodies of the functions and classes in it."""
     todo = [node]
@@ -179,9 +180,18 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             todo += reversed([*ast.iter_child_nodes(node)])
 
 
-def find_branches(function: Function) -> list[Branch]:
+@functools.lru_cache(maxsize=1024)
+def find_branches(function: Function) -> tuple[Branch, ...]:
     """Find the branches of a function or comprehension, in the order of the code."""
-    return _Search(function).found
+    return tuple(_Search(function).found)
+
+
+@functools.lru_cache(maxsize=256)
+def annotations_of(function: Function) -> dict[str, str]:
+    """The annotations of a function's parameters, as written."""
+    given: Any = getattr(function, "args", None)
+    parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs] if given is not None else []
+    return {item.arg: ast.unparse(item.annotation) for item in parameters if item.annotation is not None}
 
 
 class _Search:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.tracer.ways.judging import kind_of
 from modeldiagrams.tracer.ways.scope import MISSING, Scope
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from modeldiagrams.ir.ways import WaitsFor
-    from modeldiagrams.tracer.ways.syntax import Branch, Function, Sources
+    from modeldiagrams.tracer.ways.syntax import Branch, Function, Place, Sources
 
 _SIZES = frozenset(
     {
@@ -55,6 +56,8 @@ _ABOUT = frozenset(
 """Functions that tell what an argument is, not what it holds."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _MODES = frozenset({"is_grad_enabled", "is_inference_mode_enabled", "is_inference"})
+_NEVER = frozenset({"is_tracing", "is_scripting", "is_compiling", "is_exporting", "is_torchdynamo_compiling"})
+"""Functions that are false in every pass of the tracer."""
 _PLAIN = (bool, int, float, str, type(None), tuple, list, dict)
 _IN_COMPARISON: tuple[WaitsFor, ...] = ("value", "mode", "size", "input", "configuration")
 """What decides where one comparison has several kinds: a size that is compared with a setting is about the size."""
@@ -95,10 +98,7 @@ class _Waiting:
         self._sources = sources
         self._branch = branch
         self._following: set[str] = set()
-        self._assigned: dict[str, list[tuple[ast.AST, tuple[ast.expr, ...]]]] = {}
-        """Name → the expressions assigned to it above the branch, with the conditions around them."""
-        body: Any = getattr(function, "body", function)
-        self._collect(body if isinstance(body, list) else [body], ())
+        self._assigned = _list_assignments(function)
 
     def decide(self, test: ast.expr, *, negated: bool = False) -> WaitsFor:
         """Decide about a condition; of several, the one counts that decided when it was computed."""
@@ -140,18 +140,27 @@ class _Waiting:
             found.add("configuration" if kind == "module" or self._is_settings(name) else "input")
             if about:
                 return found
+        elif name in self._scope.variables and name not in self._assigned:  # of the function around this one
+            found.add("input" if kind in {"tensor", "tensors", "none"} else "configuration")
         if name in self._assigned and name not in self._following and len(self._following) < _DEEPEST:
+            above = [one for one in self._assigned[name] if self._is_above(one)]
+            guarding = {guard for one in above for guard in one.guards if guard not in self._branch.guards}
             self._following.add(name)
-            guarding = {guard for _, guards in self._assigned[name] for guard in guards}
-            for value, _ in self._assigned[name]:
-                if not (about and guarding):  # what it is was decided there
-                    found |= self.kinds(value, about=about or kind == "tensor")
-            if about or all(isinstance(value, ast.Constant) for value, _ in self._assigned[name]):
+            for one in above if not (about and guarding) else ():  # what it is was decided by the conditions
+                found |= self.kinds(one.value, about=about or kind == "tensor")
+            if about or all(isinstance(one.value, ast.Constant) for one in above):
                 found |= {_first(self.kinds(guard), _IN_COMPARISON) for guard in guarding}
             self._following.remove(name)
         return found - {"other"}
 
+    def _is_above(self, assignment: _Assignment) -> bool:
+        """Whether an assignment may come before the condition of the branch."""
+        test = self._branch.test
+        return assignment.value is not test and (assignment.place is None or assignment.place < start_of(test))
+
     def _is_settings(self, name: str) -> bool:
+        if name == self._scope.arguments[0] and name in {"self", "cls"}:
+            return True
         value = self._scope.value(ast.Name(name))
         return value is not MISSING and ("config" in name.lower() or type(value).__name__.endswith("Config"))
 
@@ -204,39 +213,65 @@ class _Waiting:
             truths, ends = [self._truth(operand) for operand in node.values], isinstance(node.op, ast.Or)
             return ends if ends in truths else None if None in truths else not ends
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            return _compare(node.ops[0], self._scope.value(node.left), self._scope.value(node.comparators[0]))
-        value = self._scope.value(node)
-        if value is not MISSING and type(value) in _PLAIN:
-            return bool(value)
-        return None
+            return _compare(node.ops[0], self._known(node.left), self._known(node.comparators[0]))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NEVER:
+            return False
+        value = self._known(node)
+        return bool(value) if value is not MISSING and type(value) in _PLAIN else None
 
-    def _collect(self, block: Iterable[ast.AST], guards: tuple[ast.expr, ...]) -> None:
-        """Collect the assignments above the branch, with the conditions around them that are not around the branch."""
-        for statement in block:
-            if start_of(statement) >= start_of(self._branch.test) and not hasattr(statement, "generators"):
-                return
-            inside = guards
-            if isinstance(statement, ast.If) and statement.test not in self._branch.guards:
-                inside = (*guards, statement.test)
-            for node in own_nodes(statement) if not isinstance(statement, _BLOCKS) else _headers(statement):
-                for target, value in _assignments(node):
-                    for name in ast.walk(target):
-                        if isinstance(name, ast.Name) and value is not self._branch.test:
-                            self._assigned.setdefault(name.id, []).append((value, guards))
-            if isinstance(statement, _BLOCKS):
-                for part in ("body", "orelse", "finalbody"):
-                    self._collect(getattr(statement, part, ()), inside)
+    def _known(self, node: ast.AST) -> Any:
+        """What an expression stands for, unless it is the variable of a loop, which changes."""
+        changes = isinstance(node, ast.Name) and any(one.repeats for one in self._assigned.get(node.id, ()))
+        return MISSING if changes else self._scope.value(node)
 
 
+class _Assignment(NamedTuple):
+    """What is assigned to a name."""
+
+    value: ast.AST
+    guards: tuple[ast.expr, ...]
+    """The conditions around it."""
+    place: Place | None
+    """Where; None in a comprehension, whose names exist before their loops are written."""
+    repeats: bool
+    """Whether it is the variable of a loop."""
+
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 
 
-def _headers(statement: ast.stmt) -> Iterable[ast.AST]:
+@functools.lru_cache(maxsize=256)
+def _list_assignments(function: Function) -> dict[str, list[_Assignment]]:
+    """The assignments in a function, by name."""
+    found: dict[str, list[_Assignment]] = {}
+
+    def collect(block: Iterable[ast.AST], guards: tuple[ast.expr, ...]) -> None:
+        for statement in block:
+            is_block = isinstance(statement, _BLOCKS)
+            for node in _headers(statement) if is_block else own_nodes(statement):
+                for target, value in _assigned_by(node):
+                    place = None if isinstance(node, ast.comprehension) else start_of(statement)
+                    for name in ast.walk(target):
+                        if isinstance(name, ast.Name):
+                            found.setdefault(name.id, []).append(
+                                _Assignment(value, guards, place, isinstance(node, _LOOPS))
+                            )
+            inside = (*guards, statement.test) if isinstance(statement, ast.If) else guards
+            for part in ("body", "orelse", "finalbody") if is_block else ():
+                collect(getattr(statement, part, ()), inside)
+
+    body: Any = getattr(function, "body", function)
+    collect(body if isinstance(body, list) else [body], ())
+    return found
+
+
+def _headers(statement: ast.AST) -> Iterable[ast.AST]:
     parts = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt | ast.excepthandler)]
     return [statement, *(node for part in parts for node in own_nodes(part))]
 
 
-def _assignments(node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
+def _assigned_by(node: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
     """Targets and values of an assignment, a loop or a comprehension."""
     if isinstance(node, ast.Assign):
         return [(target, node.value) for target in node.targets]

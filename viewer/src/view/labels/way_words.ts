@@ -31,9 +31,20 @@ export function decisionText({ graph }: GraphIndex, id: string): string[] {
   return [`${statement} ${way.condition}`, ...way.sides.map((side) => sideText(graph, side))];
 }
 
+/** Whether a pass took a side by itself: forced ones don't count. */
+export function isSeen(
+  graph: GraphIndex["graph"],
+  { taken, cases = [] }: Pick<Way["sides"][number], "taken" | "cases">,
+): boolean {
+  return taken && (cases.length === 0 || shownCases(graph).some(({ position }) => cases.includes(position)));
+}
+
 function sideText(graph: GraphIndex["graph"], { name, line, taken, cases = [] }: Way["sides"][number]): string {
   if (!taken) return `${name}: ${fill(strings.notTraced, line)}`;
-  const names = shownCases(graph).flatMap(({ position, name: own }) => (cases.includes(position) ? [own] : []));
+  if (!isSeen(graph, { taken, cases })) return `${name}: ${strings.forced} (${fill(strings.lineOf, line)})`;
+  const shown = shownCases(graph);
+  const names = shown.flatMap(({ position, name: own }) => (cases.includes(position) ? [own] : []));
+  if (shown.length < 2) return `${name}: ${fill(strings.lineOf, line)}`;
   return `${name}: ${fill(strings.lineOf, line)}${names.length > 0 ? ` (${names.join(", ")})` : ""}`;
 }
 

@@ -27,6 +27,8 @@ export class Chips {
   readonly #chips = new Map<number, HTMLButtonElement>();
   readonly #all = button(words.allCases, () => this.choose([]));
   readonly #compare = button(words.compareCases, () => this.#toggleCompare());
+  /** Why the last pressed case failed. */
+  #why = "";
   /** Positions of the chosen case, or of two that are compared; empty for all. */
   #chosen: readonly number[] = [];
   readonly #mode: Mode = { text: "", leave: () => this.choose([]) };
@@ -51,6 +53,8 @@ export class Chips {
   /** @param positions of one case or two; none for all */
   choose(positions: readonly number[]): void {
     if (positions.join() === this.#chosen.join()) return;
+    const { status } = this.#widget;
+    if (this.#why !== "" && status.element.textContent === this.#why) status.clear();
     this.#chosen = positions;
     const [first = "", second] = this.#names;
     this.#mode.text = second === undefined ? fill(words.caseMode, first) : fill(words.casesMode, first, second);
@@ -93,7 +97,8 @@ export class Chips {
   #press(position: number): void {
     const failed = this.#cases.find((one) => one.position === position && one.error !== "");
     if (failed !== undefined) {
-      this.#widget.status.say(fill(words.caseFailed, failed.name, failed.error));
+      this.#why = fill(words.caseFailed, failed.name, failed.error);
+      this.#widget.status.pin(this.#why);
     } else if (this.#chosen.length === 2) {
       // the one that was chosen last stays
       if (!this.#chosen.includes(position)) this.choose([this.#chosen[1] ?? position, position]);

@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.ir.alignment import align
 from modeldiagrams.ir.nodes import FunctionCall, InputNode, ModuleNode, Node, OpNode, OutputNode
+from modeldiagrams.ir.uniting.alignment import align
 from modeldiagrams.ir.weights import is_weight
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""How passes become one graph: which step of one is which of another."""
