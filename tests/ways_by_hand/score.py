@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -104,15 +104,6 @@ def untaken(graph: Graph) -> list[Untaken]:
         for side in way.sides
         if not side.taken
     ]
-
-
-def without_helpers(one: Score) -> Score:
-    """As if no one had read the library's helpers in other files."""
-    near = {
-        name: [text for text in getattr(one, name) if text.partition(":")[0] not in transformers_models.HELPERS]
-        for name in ("missed", "other_kinds")
-    }
-    return replace(one, **near)
 
 
 def total(scores: Iterable[Score]) -> Score:

@@ -8,21 +8,6 @@ import transformers as hf
 from ways_by_hand.reading import readings
 
 RELEASE = "5.24.0"
-HELPERS = [
-    "sdpa_attention_forward",
-    "prepare_padding_mask",
-    "sdpa_mask",
-    "create_causal_mask",
-    "apply_chunking_to_forward",
-    "Cache.update",
-    "_preprocess_mask_arguments",
-    "_ignore_bidirectional_mask_sdpa",
-    "_ignore_causal_mask_sdpa",
-    "DynamicCache.__init__",
-    "fixed_cross_entropy",
-    "ForSequenceClassificationLoss",
-]
-"""Functions of the library in files without any class of the model; no forward, nor anything around one."""
 
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 TEXT = {**SIZES, "vocab_size": 99}
@@ -103,9 +88,11 @@ SIDES = """
     merge_with_config_defaults.<locals>.wrapper  kwargs.get('debug_io', False)  yes  input
 *wrapped layers
     *a wrapped model
+    *wrapped layers of an unwrapped model
+*wrapped layers of an unwrapped model
     GradientCheckpointingLayer.__init_subclass__.<locals>.forward_with_checkpointing  self.gr…  yes  configuration|mode
 *attention
-    sdpa_attention_forward  torch.jit.is_tracing() and isinstance(is_causal, torch.Tensor)  yes  other
+    sdpa_attention_forward  torch.jit.is_tracing() and isinstance(is_causal, torch.Tensor)  yes  other|input
     sdpa_attention_forward  _is_torch_npu_available  yes  other
     sdpa_attention_forward  position_bias is not None  yes  input
 *a head for each query
@@ -116,7 +103,7 @@ SIDES = """
     *wrapped layers
     *attention
     *a head for each query
-    sdpa_attention_forward  is_causal and attention_mask is None and (q_length > 1)…  yes  configuration
+    sdpa_attention_forward  is_causal and attention_mask is None and (q_length > 1)…  yes  configuration|size
 *mask both ways
     *attention both ways
     _preprocess_mask_arguments  position_ids is not None and attention_mask is None and (cache is None)  yes  input
@@ -214,6 +201,7 @@ ConvNextForImageClassification
     ConvNextForImageClassification.forward  labels is not None  yes  input
     *a wrapped model
 FNetModel
+    *wrapped layers of an unwrapped model
     FNetEmbeddings.forward  token_type_ids is None  yes  input
     FNetModel.forward  hasattr(self.embeddings, 'token_type_ids')  no  configuration
     apply_chunking_to_forward  chunk_size > 0  yes  configuration

@@ -6,7 +6,7 @@ import pytest
 import transformers
 
 from ways_by_hand import transformers_models, vision_models
-from ways_by_hand.score import READINGS, score, total, without_helpers
+from ways_by_hand.score import READINGS, score, total
 from zoo.apart import import_from_zoo
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # libraries warn about themselves
@@ -27,8 +27,6 @@ def test_graphs_say_what_a_person_read(report, share):
     share("sides not taken that a person read: in the graph", whole.found, read)
     share("sides not taken in the graph: read by a person", whole.found, whole.found + len(whole.invented))
     share("of these, waiting for what a person read", whole.found - len(whole.other_kinds), whole.found)
-    near = without_helpers(whole)
-    share("without the library's helpers in other files", near.found, near.found + len(near.missed))
     recall, precision, kinds = whole.shares()
     assert read > 300
     assert recall >= 0.95

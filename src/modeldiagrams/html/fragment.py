@@ -25,7 +25,7 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.left_out import render_left_out
 from modeldiagrams.html.module_table import render_summary, summarise_diagram
 from modeldiagrams.html.note_list import NOTES, make_notes_prefix
-from modeldiagrams.html.outline import list_outline_rows, mark_rows, render_outline
+from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.ir.remarks import list_remarks
@@ -255,7 +255,7 @@ def render_element(
         problem=describe_problem(diagram),
         caution=explain_caution(diagram),
         name=diagram.graph.model.name if diagram.graph else None,
-        outline=render_outline(list_outline_rows(diagram), link, anchors, mark_rows(diagram.graph)),
+        outline=render_outline(list_outline_rows(diagram), link, anchors),
         left_out=render_left_out(diagram.graph) if diagram.graph else None,
         remarks=list_remarks(diagram.graph) if diagram.graph else [],
         interactive=is_interactive(diagram),

@@ -6,11 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.ir.case_texts import list_letters, mark_cases, say_only
-from modeldiagrams.ir.graph import FunctionCall, ModuleNode
+from modeldiagrams.ir.case_texts import say_only
+from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.draw import OutlineRow
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Branch", "build_tree", "list_outline_rows", "mark_rows", "render_outline", "select_rows"]
+__all__ = ["Branch", "build_tree", "list_outline_rows", "render_outline", "select_rows"]
 
 _ROW_LIMIT = 200
 
@@ -36,9 +37,14 @@ class Branch:
 
 def list_outline_rows(diagram: Diagram) -> Sequence[OutlineRow]:
     """Return one row for each module, level by level; without a picture, one for each module call."""
-    if diagram.picture:
-        return diagram.picture.outline
-    return _list_module_calls(diagram.graph) if diagram.graph else ()
+    graph = diagram.graph
+    rows = diagram.picture.outline if diagram.picture else _list_module_calls(graph) if graph else ()
+    if graph is None or not graph.cases:
+        return rows
+    items = {**graph.by_id, **graph.functions}
+    return [
+        msgspec.structs.replace(row, only=say_only(graph, items[row.id])) if row.id in items else row for row in rows
+    ]
 
 
 def _list_module_calls(graph: Graph) -> Sequence[OutlineRow]:
@@ -54,14 +60,6 @@ def _list_module_calls(graph: Graph) -> Sequence[OutlineRow]:
             parents.append((len(rows), node.id, f"{node.path}."))
             rows.append(OutlineRow(parent=position, id=node.id, name=name, class_=node.class_, times=1))
     return rows
-
-
-def mark_rows(graph: Graph | None) -> dict[str, tuple[str, str]]:
-    """The letters of the cases that a module or function call is in, and their names, where these are not all."""
-    if graph is None or not (letters := list_letters(graph)):
-        return {}
-    items: list[ModuleNode | FunctionCall] = [*graph.module_calls(), *graph.functions.values()]
-    return {item.id: (sign, say_only(graph, item)) for item in items if (sign := mark_cases(item, letters))}
 
 
 def select_rows(rows: Sequence[OutlineRow]) -> Sequence[OutlineRow]:
@@ -89,7 +87,6 @@ def render_outline(
     rows: Sequence[OutlineRow],
     link: Callable[[str, str], str] | None = None,
     anchors: Mapping[str, str] | None = None,
-    marks: Mapping[str, tuple[str, str]] | None = None,
 ) -> Markup | None:
     """Render the module hierarchy as nested HTML lists.
 
@@ -99,34 +96,28 @@ def render_outline(
         rows: The diagram's `list_outline_rows`.
         link: ``(fully qualified class name, its HTML) → HTML``; by default class names are plain code.
         anchors: The ``id`` of each row, by node id.
-        marks: A sign and its explanation for some rows, by node id.
 
     Returns:
         One ``<ul>``; None for a model without submodules.
     """
-    return _render_list(build_tree(rows), link, anchors or {}, marks or {}) if rows else None
+    return _render_list(build_tree(rows), link, anchors or {}) if rows else None
 
 
-def _render_list(
-    parent: Branch,
-    link: Callable[[str, str], str] | None,
-    anchors: Mapping[str, str],
-    marks: Mapping[str, tuple[str, str]],
-) -> Markup:
+def _render_list(parent: Branch, link: Callable[[str, str], str] | None, anchors: Mapping[str, str]) -> Markup:
     """Render the branches below one as nested lists; few enough rows are shown to recurse."""
     items = []
     for branch in parent.children:
         anchor = anchors.get(branch.row.id) if branch.row else None
         opening = f'<li id="{html_text(anchor)}">' if anchor else "<li>"
-        label = _render_label(branch.row, link, marks.get(branch.row.id)) if branch.row else ""
-        items.append(f"{opening}{label}{_render_list(branch, link, anchors, marks)}</li>\n")
+        label = _render_label(branch.row, link) if branch.row else ""
+        items.append(f"{opening}{label}{_render_list(branch, link, anchors)}</li>\n")
     if parent.hidden:
         items.append(f'<li class="mg-more">… {parent.hidden} more</li>')
     html = f"<ul>{''.join(items)}</ul>" if items else ""
     return Markup(html)  # noqa: S704  every text in it went through html_text
 
 
-def _render_label(row: OutlineRow, link: Callable[[str, str], str] | None, mark: tuple[str, str] | None = None) -> str:
+def _render_label(row: OutlineRow, link: Callable[[str, str], str] | None) -> str:
     """Render name, class and count of a row, with id and full class name for the widget to find node and link."""
     parts = [f'<span data-node="{html_text(row.id)}">{html_text(row.name)}</span>']
     if row.class_:
@@ -136,9 +127,6 @@ def _render_label(row: OutlineRow, link: Callable[[str, str], str] | None, mark:
         parts.append(f'<span class="mg-class" data-class="{html_text(row.class_)}">{mention}</span>')
     if row.times > 1:
         parts.append(f'<span class="mg-times">×{row.times}</span>')
-    if mark:
-        sign, explanation = map(html_text, mark)
-        parts.append(f'<span class="mg-said" title="{explanation}">{sign}</span>')
     if row.remark:
         parts.append(f'<span class="mg-said">({html_text(row.remark)})</span>')
     return " ".join(parts)

@@ -102,11 +102,14 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the author hides it in the picture."""
     notes: tuple[int, ...] = ()
     """The numbers of the author's notes."""
+    only: str = ""
+    """The cases that it is in, ``only in train``; empty if it is in all."""
 
     @property
     def remark(self) -> str:
-        """The author's changes and notes; empty if there are none."""
+        """Its cases, and the author's changes and notes; empty if there are none."""
         words = [
+            self.only,
             f"shown as “{self.renamed}”" if self.renamed else "",
             "not in the picture" if self.hidden else "",
             f"note {', '.join(map(str, self.notes))}" if self.notes else "",

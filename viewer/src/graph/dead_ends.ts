@@ -1,7 +1,7 @@
 /** Removes ops that only Python reads, such as checks, sizes and counts that no output depends on. */
 import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
-import type { Edge, Graph, OpNode } from "./graph.js";
+import type { Edge, Graph, GraphNode, OpNode, Way } from "./graph.js";
 import { shortName } from "./names.js";
 import { withoutSteps } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
@@ -25,8 +25,9 @@ export function* withoutDeadEnds(graph: Graph): Steps<Graph> {
 
 /** Keeps the ops whose value decides what runs next, and connects them with what the arithmetic before them reads. */
 function withDecisions(graph: Graph, removed: Set<string>): Graph {
-  const kept = [...(graph.found?.decisions.keys() ?? [])].filter((id) => removed.delete(id));
+  const kept = keptDecisions(graph, removed);
   if (kept.length === 0) return graph;
+  for (const id of kept) removed.delete(id);
   const arriving = new Map<string, Arrival[]>();
   for (const [from, edges] of graph.adjacency) for (const edge of edges) append(arriving, edge.to, { from, edge });
   const adjacency = new Map(graph.adjacency);
@@ -35,6 +36,24 @@ function withDecisions(graph: Graph, removed: Set<string>): Graph {
       adjacency.set(from, [...(adjacency.get(from) ?? []), { ...edge, to }]);
   }
   return { ...graph, adjacency };
+}
+
+/** The ops to keep: of a loop's steps in which nothing else ran, such as those of experts without input, the first. */
+function keptDecisions({ found, nodes, hierarchy }: Graph, removed: ReadonlySet<string>): string[] {
+  const decisions = found?.decisions ?? new Map<string, Way>();
+  if (decisions.size === 0) return [];
+  const isShown = ({ id, kind }: GraphNode) => (kind === "op" || kind === "module") && !removed.has(id);
+  const placeOf = (id: string, way: Way) => `${way.source} ${way.condition} ${hierarchy.get(id)}`;
+  const kept: string[] = [];
+  let last = "";
+  for (const node of nodes) {
+    const way = removed.has(node.id) ? decisions.get(node.id) : undefined;
+    if (isShown(node)) last = "";
+    if (way === undefined || placeOf(node.id, way) === last) continue;
+    kept.push(node.id);
+    last = placeOf(node.id, way);
+  }
+  return kept;
 }
 
 interface Arrival {

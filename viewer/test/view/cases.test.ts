@@ -50,7 +50,7 @@ describe("parts of some cases", () => {
   it("are in the drawn picture and its legend, also without colours", () => {
     const svg = draw(layout(shown(heads()), viz));
     expect(svg).toContain('data-id="cls" data-cases="0"');
-    expect(svg.match(/class="mg-bar"/g)).toHaveLength(5 + 2);
+    expect(svg.match(/class="mg-case-bar"/g)).toHaveLength(5 + 2);
     for (const name of ["cls", "seg"]) expect(svg).toMatch(new RegExp(`class="mg-legend".*>${name}<`));
   });
 

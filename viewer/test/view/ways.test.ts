@@ -89,6 +89,16 @@ describe("a condition on a tensor's value", () => {
     expect(items(two).filter(({ marks }) => marks.includes("decision"))).toHaveLength(1);
   });
 
+  it("is one for steps of a loop in which nothing else ran", () => {
+    const graph = sketch("x > relu > any > bool\nrelu > any'2 > bool'2\nrelu > gelu > y\ngelu > any'3 > bool'3");
+    const order = "input:x /relu /any output:bool /any'2 output:bool'2 /gelu /any'3 output:bool'3 output:y".split(" ");
+    const nodes = order.flatMap((id) => graph.nodes.filter((node) => node.id === id));
+    const lines = Object.fromEntries(["", "'2", "'3"].map((step) => [`output:bool${step}`, 10]));
+    const boxes = items(at({ ...graph, nodes }, lines, [way({})]));
+    const decisions = boxes.filter(({ marks }) => marks.includes("decision"));
+    expect(decisions.map(({ id }) => id)).toEqual(["output:bool", "output:bool'3"]);
+  });
+
   it("in a closed module has a sign on the module", () => {
     const inner = sketch("x > a/relu > a/gelu > a/tanh > y\na/relu > a/bool");
     const graph = at(inner, { "a/bool": 10 }, [way({})]);
