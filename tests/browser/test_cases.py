@@ -83,8 +83,8 @@ def test_two_cases_are_compared(reader: Reader, page):
     assert pressed(reader) == ["a near", "b far", "compare"]
     told = reader.page.locator(".mg-case-key")
     assert told.all_inner_texts() == ["only near: 2", "only far: 2", "sizes differ: 2"]
-    assert reader.node("near").evaluate("e => e.classList.contains('mg-first')")
-    assert reader.node("far").evaluate("e => e.classList.contains('mg-second')")
+    assert reader.node("near").evaluate("e => e.classList.contains('mg-in-first')")
+    assert reader.node("far").evaluate("e => e.classList.contains('mg-in-second')")
     chip(reader, "compare").click()
     assert pressed(reader) == ["a near"]
     assert not told.first.is_visible()

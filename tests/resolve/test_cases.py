@@ -150,6 +150,8 @@ def test_a_case_that_fails_is_listed_and_reported_by_name():
     assert "has no method 'foo'" in graph.cases[2].status.error.message
     problem = make_forward_problem("Net", graph)
     assert problem.message.startswith("case 'bad': the forward pass of Net raised RuntimeError: mat1 and mat2")
+    assert problem.remark.startswith("case 'none': ")
+    assert "has no method 'foo'" in problem.remark
     with pytest.raises(TargetError, match="foo"):
         trace("Net", "{none: {method: foo}}")
 

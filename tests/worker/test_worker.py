@@ -68,6 +68,15 @@ def test_explore_is_an_option(worker, tmp_path):
     assert isinstance(cut, Refused) or cut.may_differ
 
 
+def test_cases_come_back_as_one_graph(worker):
+    cases = {"two": {"inputs": [2, 4]}, "deep": {"kwargs": {"depth": 3}}, "bad": {"inputs": [1, 5]}}
+    answer = trace(worker, "tinymodels.Net", cases=cases)
+    graph = deserialize(answer.graph)
+    assert [case.status.state for case in graph.cases] == ["complete", "complete", "partial"]
+    assert graph.node("blocks.2").cases == (1,)
+    assert graph.case("two").tensors["input:x:0"].shape == (2, 4)
+
+
 def test_second_trace_gives_the_same_bytes(worker):
     assert trace(worker, "mypkg.Model") == trace(worker, "mypkg.Model")
 

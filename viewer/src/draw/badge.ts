@@ -79,7 +79,10 @@ export function drawBar(
   const family = caseHue(hue);
   const context: StyleContext = { family, classes: ["case", `family-${family}`] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="3" height="${num(height)}" rx="1.5"`;
-  return painter.group({ classes: context.classes }, painter.shape({ tag: "rect", roles: ["bar"], context, geometry }));
+  return painter.group(
+    { classes: context.classes },
+    painter.shape({ tag: "rect", roles: ["case-bar"], context, geometry }),
+  );
 }
 
 /** An icon and the number of further images. */

@@ -12,7 +12,7 @@ export type Role =
   | "panel"
   | "cards"
   | "pill"
-  | "bar"
+  | "case-bar"
   | "paper"
   | "strokes"
   | "sign"
@@ -153,7 +153,7 @@ export const SHAPE_RULES: readonly Rule[] = [
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
   { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },
   { on: select("flow-forced"), style: { "stroke-dasharray": "2 3" } },
-  { on: select("bar"), style: { fill: hue(100), stroke: "none" } },
+  { on: select("case-bar"), style: { fill: hue(100), stroke: "none" } },
   {
     on: [...select("box", "forced"), ...select("panel", "forced")],
     style: { fill: "none", "stroke-dasharray": "4 3" },

@@ -50,7 +50,7 @@ describe("parts of some cases", () => {
   it("are in the drawn picture and its legend, also without colours", () => {
     const svg = draw(layout(shown(heads()), viz));
     expect(svg).toContain('data-id="cls" data-cases="0"');
-    expect(svg.match(/class="mg-bar"/g)).toHaveLength(5 + 2);
+    expect(svg.match(/class="mg-case-bar"/g)).toHaveLength(5 + 2);
     for (const name of ["cls", "seg"]) expect(svg).toMatch(new RegExp(`class="mg-legend".*>${name}<`));
   });
 
@@ -73,6 +73,33 @@ describe("parts of some cases", () => {
     expect(items[2]?.letters).toBe("forced");
     expect(wires.map(({ forced }) => forced === true)).toEqual([false, true, false, true]);
     expect(draw(layout(shown(graph), viz))).toMatch(/class="mg-legend".*forced, not seen/);
+  });
+});
+
+describe("what does nothing in some cases", () => {
+  const boxes = (more: Parameters<typeof caseOf>[1][]) => {
+    const graph = sketch("x > a/linear > dropout > getitem > b/linear > y");
+    const { items } = shown(
+      withCases(
+        graph,
+        more.map((one, i) => caseOf(`${i}`, one)),
+        {},
+      ),
+    ).root;
+    return items.map(({ id }) => id).filter((id) => id.startsWith("/"));
+  };
+  const training = { "/dropout": { arguments: { training: true } } };
+  const longer = { "/dropout:0": { shape: [5, 8], dtype: "float32" } };
+
+  it("is hidden if it does nothing in any", () => {
+    expect(boxes([])).toEqual([]);
+    expect(boxes([{}, {}])).toEqual([]);
+  });
+
+  it("is drawn if it acts in one, whichever is the first", () => {
+    expect(boxes([{}, { fields: training }])).toEqual(["/dropout"]);
+    expect(boxes([{ fields: training }, {}])).toEqual(["/dropout"]);
+    expect(boxes([{}, { tensors: longer }])).toEqual(["/getitem"]);
   });
 });
 

@@ -93,6 +93,8 @@ class Ways:
         return _Reached(options, waits_for, str(frame.f_globals.get("__name__")))
 
     def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
+        if not option.may_run:
+            return False
         is_asked = branch.statement in {"if", "expression", "while"}
         known = known_where(branch.test, scope, holds=option.name == "yes") if is_asked else {}
         return runs_tensors(option.nodes, known, scope, self._sources)

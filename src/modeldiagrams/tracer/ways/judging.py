@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -144,6 +145,8 @@ def runs_tensors(nodes: Sequence[ast.AST], known: Mapping[str, Kind], scope: Sco
             judge.visit_all(nodes)
         except _Runs:
             return True
+        if not judge.left_unread:
+            break
     return False
 
 
@@ -193,6 +196,8 @@ class _Judge:
         self.names: dict[str, Kind] = {}
         """Names that this code assigns."""
         self.returned: list[Kind] = []
+        self.left_unread = False
+        """Whether a function was called that a deeper look would read."""
         self._scope = scope
         self._sources = sources
         self._deepest = deepest
@@ -204,7 +209,7 @@ class _Judge:
 
     def kind(self, node: ast.AST | None) -> Kind:
         """What an expression gives."""
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        method = getattr(self, _method_name(node.__class__), None)
         kind: Kind = method(node) if method is not None else "plain"  # texts and lambdas run nothing
         return kind
 
@@ -356,6 +361,7 @@ class _Judge:
     def _call_function(self, node: ast.Call, function: Any, *, has_tensors: bool) -> Kind:
         """Look into a function of the model."""
         if not self._deepest:
+            self.left_unread = True
             return "tensor" if has_tensors else "unknown"
         trees = self._sources.find(function.__code__)
         if len(trees) != 1:
@@ -468,6 +474,11 @@ class _Judge:
 
     def _constant(self, node: ast.Constant) -> Kind:
         return "none" if node.value is None else "plain"
+
+
+@functools.cache
+def _method_name(class_: type) -> str:
+    return f"_{class_.__name__.lower()}"
 
 
 def _first_kind(kinds: Sequence[Kind]) -> Kind:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -100,9 +101,12 @@ class Watched:
         for branch in branches:
             for line in lines_of([branch.test]):
                 self.tests[line].append(branch)
-        self._spans: list[Span | None] = [
+
+    @functools.cached_property
+    def _spans(self) -> list[Span | None]:
+        return [
             None if None in place else ((place[0], place[2]), (place[1], place[3]))  # type: ignore[misc]
-            for place in code.co_positions()
+            for place in self.code.co_positions()
         ]
 
     def span(self, instruction: int) -> Span | None:

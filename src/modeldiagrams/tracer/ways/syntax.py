@@ -21,6 +21,9 @@ Place: TypeAlias = "tuple[int, int]"
 Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | Comprehension"
 Comprehension: TypeAlias = "ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp"
 
+Index: TypeAlias = "dict[tuple[int, str], list[Function]]"
+"""First line and name of code → the functions and comprehensions with that code."""
+
 _JUMPS = (ast.Return, ast.Continue, ast.Break)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OTHER_CODE = (*_FUNCTIONS, ast.ClassDef)
@@ -37,6 +40,10 @@ _MOST_ENDS = 20
 """Lines to try as the end of a function, which its source may not tell: text in quotes may not be indented."""
 
 
+_WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.AugAssign, ast.Attribute, ast.For)
+"""What may run tensors."""
+
+
 @dataclass(frozen=True)
 class Option:
     """One side of a branch."""
@@ -44,6 +51,11 @@ class Option:
     name: str
     nodes: tuple[ast.AST, ...]
     """Statements, or one expression."""
+
+    @functools.cached_property
+    def may_run(self) -> bool:
+        """Whether there is anything in it that could run tensors."""
+        return any(isinstance(inner, _WORK) for node in self.nodes for inner in own_nodes(node))
 
     def covers(self, start: Place, end: Place) -> bool:
         """Whether a piece of code is in it."""
@@ -104,56 +116,59 @@ class Sources:
     """The syntax trees of the functions that ran."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int, str], list[Function]] = {}
-        """File, first line and name of code → the functions and comprehensions with that code."""
+        self._known: dict[str, Index] = {}
+        """By file."""
         self._parsed: set[str] = set()
         """Files that were parsed as a whole."""
 
     def find(self, code: CodeType) -> list[Function]:
         """Find the functions that may have this code: several for lambdas on one line; none if the source is gone."""
-        key = code.co_filename, code.co_firstlineno, code.co_name
-        if key not in self._known:
-            if not code.co_name.startswith("<"):
-                self._keep(code.co_filename, parse_function(code))
-            if key not in self._known and code.co_filename not in self._parsed:
-                self._parsed.add(code.co_filename)
-                self._keep(code.co_filename, _parse("".join(linecache.getlines(code.co_filename)), 0))
-        return self._known.setdefault(key, [])
-
-    def _keep(self, file: str, tree: ast.AST | None) -> None:
-        found: dict[tuple[str, int, str], list[Function]] = {}
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                found.setdefault((file, first, node.name), []).append(node)
-            elif (name := _NAMES.get(type(node))) is not None:
-                found.setdefault((file, node.lineno, name), []).append(node)  # type: ignore[attr-defined, arg-type]
-        for key, nodes in found.items():
-            self._known.setdefault(key, nodes)
+        file, place = code.co_filename, (code.co_firstlineno, code.co_name)
+        known = self._known.setdefault(file, {})
+        if place not in known and not code.co_name.startswith("<"):
+            known.update({**_index_of(code, file), **known})
+        if place not in known and file not in self._parsed:
+            self._parsed.add(file)
+            known.update({**_index("".join(linecache.getlines(file)), 0), **known})
+        return known.setdefault(place, [])
 
 
-def parse_function(code: CodeType) -> ast.AST | None:
-    """Parse the source of a function alone, which takes a small part of the time of its file."""
+@functools.lru_cache(maxsize=512)  # a model is traced several times, and this takes a fifth of what ways may take
+def _index_of(code: CodeType, _file: str) -> Index:
+    """The functions in a function's own source. Code objects of equal functions in two files are equal."""
+    return next(filter(None, (_index(text, line) for line, text in _texts_of(code))), {})
+
+
+def _texts_of(code: CodeType) -> Iterator[tuple[int, str]]:
+    """Texts that may be a function's whole source, each with the number of the line before it.
+
+    A function alone is parsed in a small part of the time that its file takes.
+    """
     lines = linecache.getlines(code.co_filename)
     first, last = code.co_firstlineno, _last_line(code)
     if not 0 < first <= last <= len(lines):
-        return None
+        return
     indent = _width(lines[first - 1])
     ends = (i for i in range(last, len(lines)) if _may_follow(lines[i], indent))
     for end in itertools.chain(itertools.islice(ends, _MOST_ENDS), [len(lines)]):
         text = "".join(lines[first - 1 : end])
-        if (tree := _parse(f"if 1:\n{text}" if indent else f"\n{text}", first - 2)) is not None:
-            return tree
-    return None
+        yield first - 2, f"if 1:\n{text}" if indent else f"\n{text}"
 
 
-@functools.lru_cache(maxsize=256)  # a model is traced several times, and parsing takes a fifth of the time it may take
-def _parse(text: str, line: int) -> ast.AST | None:
-    """Parse text that begins after a line; None if it is no whole statement."""
+def _index(text: str, line: int) -> Index:
+    """The functions and comprehensions in a text after a line; none if it is no whole statement."""
+    found: Index = {}
     try:
-        return ast.increment_lineno(ast.parse(text), line)
+        tree = ast.increment_lineno(ast.parse(text), line)
     except (SyntaxError, ValueError):
-        return None
+        return found
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found.setdefault((first, node.name), []).append(node)
+        elif (name := _NAMES.get(type(node))) is not None:
+            found.setdefault((node.lineno, name), []).append(node)  # type: ignore[attr-defined, arg-type]
+    return found
 
 
 def _last_line(code: CodeType) -> int:

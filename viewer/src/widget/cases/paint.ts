@@ -17,8 +17,8 @@ export function paintCases(picture: SVGSVGElement, cases: readonly Case[], chose
     const ran = new Set((part.dataset.cases ?? "").split(" ").filter(Boolean).map(Number));
     const runs = (position: number | undefined) => position !== undefined && ran.has(position);
     part.classList.toggle("mg-idle", one !== undefined && !runs(one) && !runs(other));
-    const isFirst = part.classList.toggle("mg-first", other !== undefined && runs(one) && !runs(other));
-    const isSecond = part.classList.toggle("mg-second", runs(other) && !runs(one));
+    const isFirst = part.classList.toggle("mg-in-first", other !== undefined && runs(one) && !runs(other));
+    const isSecond = part.classList.toggle("mg-in-second", runs(other) && !runs(one));
     if (part.dataset.id === undefined) continue;
     counts.first += Number(isFirst);
     counts.second += Number(isSecond);
