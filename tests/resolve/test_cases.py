@@ -56,7 +56,7 @@ def call(model, cases, **options):
 
 
 def trace(model, cases, **options):
-    graph = trace_cases(call(model, cases, **options), None, lambda target: target).graph
+    graph = trace_cases(call(model, cases, **options), None, lambda target: target, lambda: 0).graph
     check_graph(graph)
     return graph
 

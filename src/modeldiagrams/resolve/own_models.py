@@ -15,8 +15,8 @@ from modeldiagrams.errors import OptionError
 from modeldiagrams.options.cases import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.options import Call
 from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
-from modeldiagrams.resolve.cases import in_one_mode, unite_traces
-from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
+from modeldiagrams.resolve.cases import in_one_mode
+from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
@@ -84,7 +84,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
         return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
     found = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
-    return (with_other_sides({AS_TRACED: found}) if explore else found).graph
+    return unite_traces({AS_TRACED: found}, explores=explore).graph
 
 
 def _trace_once(
@@ -146,7 +146,7 @@ def _trace_cases(
             call = {**shared, **inputs, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)
-    return unite_traces(in_one_mode(runs), texts, explore=explore)
+    return unite_traces(in_one_mode(runs), texts, explores=explore)
 
 
 def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Trace:
