@@ -211,6 +211,19 @@ def test_cases_of_an_own_model():
         modeldiagrams.trace(model, (x,), cases={"a": {"method": "foo"}})
 
 
+def test_a_case_of_an_own_model_keeps_the_arguments_that_fit():
+    x = torch.ones(2, 4)
+    cases = {
+        "masked": {"kwargs": {"mask": torch.ones(4)}},
+        "by name": {"kwargs": {"x": x, "mask": torch.ones(4)}},
+        "step": {"method": "training_step", "kwargs": {"batch_idx": 0, "batch": (x, x[:, 0].long())}},
+        "wrong": {"method": "training_step", "kwargs": {"batch_idx": 0}, "args": (x, x)},
+    }
+    *complete, wrong = modeldiagrams.trace(Net(4), (x,), cases=cases).cases
+    assert {case.status.state for case in complete} == {"complete"}
+    assert (wrong.status.error.type, "training_step" in wrong.status.error.message) == ("TypeError", True)
+
+
 def test_cases_of_a_name_in_python():
     drawn = modeldiagrams.diagram(f"{__name__}.Net", cases={"infer": {}, "train": {"training": True}})
     assert drawn.graph.node("/add").cases == (1,)

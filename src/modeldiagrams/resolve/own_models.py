@@ -62,7 +62,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
         cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
-            value), and ``method``, what is called in place of ``forward``, with the shared arguments if they fit.
+            value), and ``method``, what is called in place of ``forward``. Shared arguments count where they fit.
             ``generate``: the passes of a model of transformers that generates.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
 
@@ -141,9 +141,11 @@ def _trace_cases(
     else:
         for case, own in check_given_cases(cases).items():
             method = find_method(model, own.get("method"), name)
-            fits = method is None or not find_call_problem(method, shared["args"], dict(shared["kwargs"] or {}))
-            inputs = {} if fits and not own.keys() & {"args", "kwargs"} else {"args": (), "kwargs": None}
-            call = {**shared, **inputs, **own}
+            call = {**shared, **own}
+            if own.keys() & {"args", "kwargs", "method"} and find_call_problem(
+                method or getattr(model, "forward", model), call["args"], dict(call["kwargs"] or {})
+            ):
+                call |= {"args": (), "kwargs": None, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)
     return unite_traces(in_one_mode(runs), texts, explores=explore)
