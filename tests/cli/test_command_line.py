@@ -166,6 +166,13 @@ def test_explained_options_give_the_same_graph(run, tmp_path):
     assert "1 (explicit options)" in run("trace", "mypkg.models.Configured", *flags, "--explain").stdout
 
 
+def test_explained_cases_are_options_to_paste(run):
+    cases = "{infer: {}, train: {training: true}}"
+    explained = run("trace", "mypkg.models.Configured", "--cases", cases, "--explain")
+    assert explained.exit_code == 0
+    assert f"--cases '{cases}'" in explained.stdout
+
+
 def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
     done = run("trace", "mypkg.models.Secretive", "--kwargs", "{secret: open sesame}", "--explain")
     assert done.exit_code == 1

@@ -15,6 +15,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import STALE
 from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.options.call import Call, RecordedCall
+from modeldiagrams.options.cases import CaseOptions
 from modeldiagrams.options.options import Options
 from modeldiagrams.record.calls import calls_file, read_calls, recorded_graph, with_recorded, write_calls
 from modeldiagrams.resolve import graph_of, resolve
@@ -99,9 +100,11 @@ def test_a_recorded_graph_is_of_the_class_itself_without_options(tmp_path):
             ("torch.nn.Net", {}),
             ("acme.nets.Net", {"kwargs": {"depth": 7}}),
             ("acme.nets.Net", {"training": True}),
+            ("acme.nets.Net", {"method": "step"}),
+            ("acme.nets.Net", {"cases": {"a": CaseOptions()}}),
         )
     ]
-    assert [graph is not None for graph in graphs] == [True, True, False, False, False]
+    assert [graph is not None for graph in graphs] == [True, True, *[False] * 5]
 
 
 def test_a_broken_file_is_explained(tmp_path):

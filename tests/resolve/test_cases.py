@@ -107,12 +107,51 @@ def test_method_is_the_entry_and_its_signature_tells_the_inputs():
         alone("Net", method="trainig_step")
 
 
+class Streams(nn.Module):
+    """Yields what it computes, and remembers its passes; generates without being of transformers."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("passes", torch.zeros(()))
+        self.seen = []
+
+    def forward(self, x):
+        self.passes += 1
+        self.seen.append(x)
+        return self.fc(x)
+
+    def stream(self, x):
+        for _ in range(2):
+            x = self(x)
+            yield x
+
+    def generate(self, x, **_):
+        return [*self.stream(x)]
+
+
+def test_a_method_that_yields_calls_forward():
+    graph = modeldiagrams.trace(Streams(), (torch.ones(2, 4),), cases={"a": {"method": "stream"}})
+    assert [node.id for node in graph.module_calls()] == ["fc", "fc#2"]
+    with pytest.raises(TargetError, match="expected a module, got builtin_function_or_method"):
+        modeldiagrams.trace(torch.relu_, (torch.ones(2),), cases={"a": {"method": "stream"}})
+
+
+def test_generation_changes_nothing():
+    model = Streams()
+    graph = modeldiagrams.trace(model, (torch.ones(2, 4),), cases="generate")
+    assert [case.name for case in graph.cases] == ["prefill", "decode"]
+    assert (model.passes, model.seen, [*vars(model)]) == (0, [], [*vars(Streams())])
+
+
 def test_a_case_that_fails_is_listed_and_reported_by_name():
     graph = trace("Net", "{good: , bad: {inputs: [1, 5]}, none: {method: foo}}", inputs=[1, 4])
     assert [case.status.state for case in graph.cases] == ["complete", "partial", "partial"]
     assert "has no method 'foo'" in graph.cases[2].status.error.message
     problem = make_forward_problem("Net", graph)
     assert problem.message.startswith("case 'bad': the forward pass of Net raised RuntimeError: mat1 and mat2")
+    assert problem.remark.startswith("case 'none': ")
+    assert "has no method 'foo'" in problem.remark
     with pytest.raises(TargetError, match="foo"):
         trace("Net", "{none: {method: foo}}")
 

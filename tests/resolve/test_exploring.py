@@ -7,8 +7,12 @@ import torch
 from torch import nn
 
 import modeldiagrams
-from modeldiagrams.ir.cases import project_case
+from ir.test_cases import without_ways
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.options.options import Call
+from modeldiagrams.resolve import graph_of, resolve
+from modeldiagrams.tracer import forward_pass
 from tracer.deciding_models import DECIDING, Gate, rows
 
 
@@ -20,7 +24,8 @@ def test_the_pass_as_traced_is_the_one_without_explore(deciding):
     assert (first.name, first.forced) == ("as traced", False)
     assert others
     assert all(case.forced and case.status.state == "complete" for case in others)
-    assert serialize(project_case(united, "as traced")) == serialize(modeldiagrams.trace(model, deciding.cases[0]))
+    alone = modeldiagrams.trace(model, deciding.cases[0])
+    assert without_ways(united.case("as traced")) == without_ways(alone)
 
 
 def test_a_model_that_does_not_decide_has_one_pass_and_no_case():
@@ -70,7 +75,30 @@ def test_each_case_is_explored_in_its_own_mode_and_by_its_own_method():
     assert not model.training
     plain = modeldiagrams.trace(model, (rows(),), cases=cases)
     for name in cases:
-        assert serialize(project_case(united, name)) == serialize(project_case(plain, name))
+        assert without_ways(united.case(name)) == without_ways(plain.case(name))
+
+
+def test_a_method_is_explored_where_the_search_for_inputs_has_run_it():
+    target = resolve(Call(model=f"{__name__}.Modes", method="step", inputs=[[2, 4]]))
+    assert target.trace is not None
+    assert "x.min() > 500" in {case.text for case in graph_of(target, explore=True).cases}
+
+
+@pytest.mark.parametrize("n_before", [0, 1])
+def test_a_failure_of_ours_in_another_pass_becomes_a_note(monkeypatch, n_before):
+    passes = []
+
+    def fail(*_, **__):
+        passes.append(1)
+        if len(passes) > n_before:
+            raise ModelDiagramsError("out of order")
+        return rerun(*_, **__)
+
+    rerun = forward_pass._rerun
+    monkeypatch.setattr(forward_pass, "_rerun", fail)
+    graph = modeldiagrams.trace(Gate(), (rows(),), explore=True)
+    assert graph.status.state == "complete"
+    assert "out of order" in graph.status.notes[-1]
 
 
 def test_an_author_s_only_case_keeps_its_name():

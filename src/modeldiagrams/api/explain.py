@@ -43,6 +43,8 @@ def collect_options(call: Call, graph: Graph) -> dict[str, Any]:
     """
     given = msgspec.structs.replace(call, vocabulary=None)  # its effect is among the assumptions
     found = {name: value for name, value in msgspec.structs.asdict(given).items() if value is not None}
+    if isinstance(call.cases, dict):
+        found["cases"] = msgspec.to_builtins(call.cases)
     inside: dict[str, dict[str | int, Any]] = {}
     for item in graph.assumptions:
         match = _SUBJECT.fullmatch(item.subject)

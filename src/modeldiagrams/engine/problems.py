@@ -59,11 +59,15 @@ def _take_last(texts: Sequence[str], room: int) -> list[str]:
 
 def make_forward_problem(model: str, graph: Graph) -> Problem | None:
     """Return the problem of a graph: its model raised, or no inputs were found; of the first case that failed."""
-    for case in graph.cases:
-        alone = msgspec.structs.replace(graph, status=case.status, cases=())
-        if problem := make_forward_problem(model, alone):
-            return msgspec.structs.replace(problem, message=f"case {case.name!r}: {problem.message}")
-    return None if graph.cases else _make_problem(model, graph)
+    if not graph.cases:
+        return _make_problem(model, graph)
+    alone = ((case.name, msgspec.structs.replace(graph, status=case.status, cases=())) for case in graph.cases)
+    failed = [(name, problem) for name, case in alone if (problem := _make_problem(model, case))]
+    if not failed:
+        return None
+    (name, first), *others = failed
+    more = (f"case {name!r}: {problem.message.splitlines()[0]}" for name, problem in others)
+    return msgspec.structs.replace(first, message=f"case {name!r}: {first.message}", remark="\n".join(more))
 
 
 def _make_problem(model: str, graph: Graph) -> Problem | None:

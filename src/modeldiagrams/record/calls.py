@@ -32,6 +32,13 @@ def documentation_in(project: Path) -> Path | None:
     return next((file.parent for file in files if file.is_file()), None)
 
 
+_CHOICES = (
+    *("args", "kwargs", "config", "inputs", "inputs_from", "method", "cases"),
+    *("mode", "training", "part", "measure_time", "explore"),
+)
+"""Options of which each asks for another graph than the recorded one."""
+
+
 def calls_file(project: Path) -> Path:
     """The file of calls of a project, whether it exists or not."""
     return (documentation_in(project) or project) / CALLS
@@ -97,8 +104,8 @@ def recorded_graph(call: Call, file: Path) -> Path | None:
         call: As `with_recorded` returns it.
         file: The file of recorded calls.
     """
-    chosen = (call.args, call.kwargs, call.config, call.inputs, call.inputs_from, call.mode, call.part)
-    if any(value is not None for value in chosen) or call.training or call.measure_time or call.explore:
+    chosen = (getattr(call, name) for name in _CHOICES)
+    if any(value is not None and value is not False for value in chosen):
         return None
     name = call.model.replace(":", ".")
     package = f"{name.rpartition('.')[0]}."

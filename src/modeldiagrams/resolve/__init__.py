@@ -232,9 +232,8 @@ def record(target: Target, mode: Mode = "auto", *, costs: bool = True, measure_t
     """Trace one pass of a target, or build its module tree if no inputs are known."""
     if target.note is not None:
         return Trace(module_tree(target.model, (target.note,)), ())
-    if target.trace is not None and (mode == "auto" or _has_mode(target.trace.graph, mode)):
-        return target.trace
-    entering = partial(entered_by, target.model, target.entry)
-    with entering():
-        trace = trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
-    return trace if target.entry is None else rerun_within(trace, entering)
+    entering, trace = partial(entered_by, target.model, target.entry), target.trace
+    if trace is None or (mode != "auto" and not _has_mode(trace.graph, mode)):
+        with entering():
+            trace = trace_run(target.model, target.args, target.kwargs, mode, costs=costs, measure_time=measure_time)
+    return rerun_within(trace, entering)

@@ -14,7 +14,9 @@ from torch.utils import _pytree as pytree
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.forward import get_parameters
-from modeldiagrams.resolve.code.user_code import seeded, user_code
+from modeldiagrams.resolve.code.user_code import user_code
+from modeldiagrams.resolve.parts import Writes
+from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,19 +70,23 @@ def find_generation_calls(
     if is_meta:
         given = pytree.tree_map_only(Tensor, lambda tensor: tensor.to("meta"), given)
     found: dict[str, GenerationCall] = {}
-    encoder = model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else None
+    is_encoding = getattr(getattr(model, "config", None), "is_encoder_decoder", False)
+    encoder = model.get_encoder() if is_encoding else None
     if encoder is not None and _lacks_start(model):
         given["decoder_start_token_id"] = 0
-    # a model without values can't see whether it has ended
-    model._has_unfinished_sequences = lambda *_, **__: True  # noqa: SLF001
-    try:
-        answers = _Answers() if is_meta else contextlib.nullcontext()
-        with _keep_calls(model, encoder, found), user_code(f"{name}.generate"), seeded(), torch.no_grad(), answers:
-            model.generate(**given, max_new_tokens=3, do_sample=False, use_cache=True)
-    except _EnoughError:
-        pass
-    finally:
-        del model._has_unfinished_sequences  # noqa: SLF001
+    answers = _Answers() if is_meta else contextlib.nullcontext()
+    with (
+        restored(model, given, ()) as snapshot,
+        contextlib.suppress(_EnoughError),
+        _keep_calls(model, encoder, found),
+        user_code(f"{name}.generate"),
+        torch.no_grad(),
+        Writes(snapshot.before_write),
+        answers,
+    ):
+        # a model without values can't see whether it has ended
+        model._has_unfinished_sequences = lambda *_, **__: True  # noqa: SLF001
+        model.generate(**given, max_new_tokens=3, do_sample=False, use_cache=True)
     if "decode" not in found:
         raise TargetError(f"option `cases`: {name}.generate made fewer than two passes; write the cases by name")
     return found

@@ -71,10 +71,12 @@ def find_method(model: nn.Module, name: str | None, of: str) -> Callable[..., An
         of: The author's name for the model, for messages.
 
     Raises:
-        TargetError: if there is none.
+        TargetError: if there is none, or if the model is no module.
     """
     if name is None or name == "forward":
         return None
+    if not isinstance(model, torch.nn.Module):
+        raise TargetError(f"option `method`: expected a module, got {of}; trace the method itself")
     found = getattr(model, name, None)
     if callable(found) and not isinstance(found, torch.nn.Module):
         return found  # type: ignore[no-any-return]

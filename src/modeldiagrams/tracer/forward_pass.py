@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import itertools
 import reprlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, get_args
 
@@ -38,13 +37,14 @@ from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, acceler
 from modeldiagrams.tracer.recording.watched_recorder import WatchedRecorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, modules_under_fsdp, restored, sharding_restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
+from modeldiagrams.tracer.values.entries import run_generator
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
 from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
@@ -63,7 +63,6 @@ class Rerun(Protocol):
 
 
 _R = TypeVar("_R", bound=OpRecorder)
-_MAX_YIELDED = 1024
 _MAX_NESTED = 8
 """Passes to look into autograd functions inside autograd functions."""
 
@@ -279,9 +278,7 @@ class _Pass:
             record_inputs(recorder, invocation)
             scope.enter_context(compiler_disabled())
             with recorder.record_thread(recorder.context), mode_stacks_restored(), self._observing(recorder):
-                result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
-                if isinstance(result, Iterator):  # a generator runs only while it is asked for items
-                    result = list(itertools.islice(result, _MAX_YIELDED))
+                result = run_generator(calls.run_root(invocation.function, invocation.args, invocation.kwargs))
             record_outputs(recorder, result)
 
     def _observing(self, recorder: OpRecorder) -> AbstractContextManager[None]:

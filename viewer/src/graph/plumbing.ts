@@ -185,8 +185,9 @@ function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Step
     const isOne = more.length === 0 || areApart(now);
     if (node.kind !== "op" || node.id === error || only === undefined || !isOne || kept.has(node.id)) return;
     const made = node.outputs?.[0] ?? "";
-    const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
-    if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) return;
+    const isPassing = ([own, before, after]: Seen) =>
+      passes(own, before, after) || doesNothing(graph, own, before, after);
+    if (!inEachCase(graph, node, now).every(isPassing)) return;
     const name = shortName(node.name);
     const [source = only, ...others] = through(passed, only);
     passed.set(node.id, {
@@ -259,6 +260,21 @@ function* incomingData(graph: Graph): Steps<Map<string, Source[]>> {
     }
   });
   return incoming;
+}
+
+/** An op, and the tensors before and after it. */
+type Seen = [op: OpNode, before: TensorSpec | undefined, after: TensorSpec | undefined];
+
+/** What an op is in each case that runs it: dropout acts in training only, a slice may be all of one input. */
+function inEachCase({ cases = [], tensors }: Graph, node: OpNode, sources: readonly Source[]): Seen[] {
+  const made = node.outputs?.[0] ?? "";
+  const running = positionsOf(node) ?? cases.map((_, position) => position);
+  return (cases.length === 0 ? [-1] : running).map((position) => {
+    const own = cases[position];
+    const source = sources.find((one) => one.cases?.includes(position) ?? true)?.tensor ?? "";
+    const [before, after] = [source, made].map((tensor) => own?.tensors?.[tensor] ?? tensors.get(tensor));
+    return [{ ...node, ...own?.fields?.[node.id] }, before, after];
+  });
 }
 
 function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {

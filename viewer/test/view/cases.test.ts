@@ -76,6 +76,33 @@ describe("parts of some cases", () => {
   });
 });
 
+describe("what does nothing in some cases", () => {
+  const boxes = (more: Parameters<typeof caseOf>[1][]) => {
+    const graph = sketch("x > a/linear > dropout > getitem > b/linear > y");
+    const { items } = shown(
+      withCases(
+        graph,
+        more.map((one, i) => caseOf(`${i}`, one)),
+        {},
+      ),
+    ).root;
+    return items.map(({ id }) => id).filter((id) => id.startsWith("/"));
+  };
+  const training = { "/dropout": { arguments: { training: true } } };
+  const longer = { "/dropout:0": { shape: [5, 8], dtype: "float32" } };
+
+  it("is hidden if it does nothing in any", () => {
+    expect(boxes([])).toEqual([]);
+    expect(boxes([{}, {}])).toEqual([]);
+  });
+
+  it("is drawn if it acts in one, whichever is the first", () => {
+    expect(boxes([{}, { fields: training }])).toEqual(["/dropout"]);
+    expect(boxes([{ fields: training }, {}])).toEqual(["/dropout"]);
+    expect(boxes([{}, { tensors: longer }])).toEqual(["/getitem"]);
+  });
+});
+
 describe("repeats that some cases take less often", () => {
   const blocks = (where: Record<string, number[]>) =>
     shown(withCases(chain, [caseOf("few"), caseOf("many")], where)).root.items.map(({ id, least, times, letters }) => [

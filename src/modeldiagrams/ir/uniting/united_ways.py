@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from modeldiagrams.ir.ways import Side, UncalledModule, Way
+from modeldiagrams.ir.ways import Side, UncalledModule, WaitsFor, Way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,29 +32,23 @@ def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
 
 
 def _unite(ways: Mapping[int, Way]) -> Way:
-    sides: dict[tuple[str, int], dict[int, Side]] = {}
+    took: dict[tuple[int, bool, str], list[int]] = {}
     for number, way in ways.items():
         for side in way.sides:
-            sides.setdefault((side.name, side.line), {})[number] = side
-    united = []
-    for known in sides.values():
-        took = tuple(number for number, side in known.items() if side.taken)
-        united.append(
-            Side(
-                name=next(iter(known.values())).name,
-                line=next(iter(known.values())).line,
-                taken=bool(took),
-                cases=() if len(took) == len(ways) else took,
-            )
-        )
-    classes = tuple(dict.fromkeys(name for way in ways.values() for name in way.classes))
-    first = next(iter(ways.values()))
-    return msgspec.structs.replace(first, classes=classes, sides=tuple(sorted(united, key=lambda side: side.line)))
+            numbers = took.setdefault((side.line, side.name == "no", side.name), [])
+            numbers += [number] if side.taken else []
+    sides = [
+        Side(name=name, line=line, taken=bool(numbers), cases=() if len(numbers) == len(ways) else tuple(numbers))
+        for (line, _, name), numbers in sorted(took.items())
+    ]
+    first = min(ways.values(), key=lambda way: get_args(WaitsFor).index(way.waits_for))
+    classes = {name for way in ways.values() for name in way.classes}
+    return msgspec.structs.replace(first, classes=tuple(sorted(classes)), sides=tuple(sides))
 
 
-def _place(way: Way) -> tuple[str, int]:
+def _place(way: Way) -> tuple[Any, ...]:
     file, _, line = way.source.rpartition(":")
-    return file, int(line)
+    return file, int(line), way.statement, way.condition
 
 
 def unite_uncalled(passes: Sequence[Sequence[UncalledModule]]) -> tuple[UncalledModule, ...]:

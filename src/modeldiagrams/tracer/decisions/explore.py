@@ -104,9 +104,15 @@ def explore(firsts: Sequence[Trace], seconds_left: Callable[[], float] = lambda:
     """
     explorer = _Explorer(seconds_left)
     for first in firsts:
-        explorer.begin(first)
+        try:
+            explorer.begin(first)
+        except ModelDiagramsError as fault:
+            explorer.found.notes.append(f"Other sides were not explored: {fault}")
     while (chosen := explorer.choose()) is not None:
-        explorer.run(chosen)
+        try:
+            explorer.run(chosen)
+        except ModelDiagramsError as fault:  # in a pass that no model makes
+            explorer.give_up(chosen, Failure(type=OWN_FAILURE, message=str(fault)))
     return explorer.found
 
 
@@ -159,13 +165,9 @@ class _Explorer:
         self.n_passes += 1
         lasting = place if chosen.lasts else None
         decisions, again = (Decisions(self._places, chosen.forced, start.n_decisions, lasting) for _ in range(2))
-        try:
-            graph = self._record(start.first, replace(start.work), decisions)
-        except ModelDiagramsError as fault:  # in a pass that no model makes
-            self._give_up(chosen, Failure(type=OWN_FAILURE, message=str(fault)))
-            return
+        graph = self._record(start.first, replace(start.work), decisions)
         if graph.status.error is not None:
-            self._give_up(chosen, graph.status.error)
+            self.give_up(chosen, graph.status.error)
             return
         things, name = find_things(graph), self._name(chosen)
         is_new = not things <= self._seen
@@ -211,7 +213,7 @@ class _Explorer:
             name += "~"
         return name
 
-    def _give_up(self, chosen: _Try, error: Failure) -> None:
+    def give_up(self, chosen: _Try, error: Failure) -> None:
         """Be done with a place whose other side does not run, and say why."""
         place, frames = chosen.place, error.frames
         if chosen.lasts:

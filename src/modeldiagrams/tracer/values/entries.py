@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from torch import nn
 
-__all__ = ["entered_by", "is_entered"]
+__all__ = ["entered_by", "is_entered", "run_generator"]
 
 _MARK = "is_entry"
+_MAX_YIELDED = 1024
 
 
 @contextlib.contextmanager
@@ -44,7 +47,7 @@ def entered_by(model: nn.Module, function: Callable[..., Any] | None) -> Iterato
             return own(*args, **kwargs)
         is_running = True
         try:
-            return function(*args, **kwargs)
+            return run_generator(function(*args, **kwargs))
         finally:
             is_running = False
 
@@ -56,6 +59,11 @@ def entered_by(model: nn.Module, function: Callable[..., Any] | None) -> Iterato
         del vars(model)["forward"]
         if before is not None:
             vars(model)["forward"] = before
+
+
+def run_generator(result: Any) -> Any:
+    """The items of a generator, which runs only while it is asked for them; any other result as it is."""
+    return list(itertools.islice(result, _MAX_YIELDED)) if isinstance(result, Iterator) else result
 
 
 def is_entered(model: Any) -> bool:
