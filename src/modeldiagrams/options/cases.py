@@ -60,6 +60,7 @@ def check_given_cases(cases: Any) -> Mapping[str, Mapping[str, Any]]:
     """
     try:
         _check_map(cases, f", or {GENERATE!r}")
+        _check_names(cases)
         for name, own in cases.items():
             _check_case(f"case {name!r}", own, _GIVEN)
     except ModelDiagramsError as error:
@@ -75,10 +76,18 @@ def _check_map(cases: Any, others: str) -> None:
         raise ModelDiagramsError(f"expected at most {_MOST} cases, and these are {len(cases)}")
 
 
+def _check_names(cases: Mapping[Any, Any]) -> None:
+    for name in cases:
+        if not isinstance(name, str):
+            raise ModelDiagramsError(f"expected a text as the name of a case, and it is {name!r}")
+
+
 def _check_case(place: str, own: Any, known: Sequence[str]) -> None:
     """Check the options of a case; positional and named arguments of Python may be anything."""
     if not isinstance(own, Mapping):
         raise ModelDiagramsError(f"{place}: expected a map of options, {{training: true}}, and it is {own!r}")
+    if known is _GIVEN and not isinstance(own.get("args", ()), Sequence):
+        raise ModelDiagramsError(f"{place}: expected args as a tuple, and it is of type {type(own['args']).__name__}")
     types = {field.name: field.type for field in msgspec.structs.fields(CaseOptions)}
     for name, value in own.items():
         if name not in known:
