@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
 import pytest
 import torch
 
@@ -33,6 +38,10 @@ def chips(reader: Reader):
 
 def chip(reader: Reader, name: str):
     return chips(reader).filter(has_text=name)
+
+
+def chip_below(reader: Reader):
+    return reader.page.locator(".mg-modes > button")
 
 
 def pressed(reader: Reader) -> list[str]:
@@ -84,6 +93,8 @@ def test_two_cases_are_compared(reader: Reader, page):
     told = reader.page.locator(".mg-case-key")
     assert told.all_inner_texts() == ["only near: 2", "only far: 2", "sizes differ: 2"]
     assert reader.node("near").evaluate("e => e.classList.contains('mg-in-first')")
+    # in the button that ends it, separated for screen readers
+    assert chip_below(reader).text_content() == "Compared: near and far · only near: 2 · only far: 2 · sizes differ: 2"
     assert reader.node("far").evaluate("e => e.classList.contains('mg-in-second')")
     chip(reader, "compare").click()
     assert pressed(reader) == ["a near"]
@@ -125,6 +136,19 @@ def test_a_link_contains_the_choice(reader: Reader, page):
     opened(reader, page)
     graph = reader.evaluate("e => e.getAttribute('graph')")
     reader.evaluate(f"() => {{ location.hash = '#{graph}?{name}' }}")
+    wait_until(reader, lambda: pressed(reader) == ["a near", "b far", "compare"])
+
+
+def test_a_link_that_was_followed_before_the_chips_load_counts(reader: Reader, page, tmp_path):
+    html = Path(url2pathname(urlsplit(page).path)).read_text(encoding="utf-8")
+    late = tmp_path / "late.html"
+    late.write_text(html.replace(" cases=", " later="), encoding="utf-8")
+    graph = re.search(r' graph="([^"]*)"', html)[1]
+    reader.page.goto(f"{late.as_uri()}#{graph}?case=near:far&at=stem")
+    wait_until(reader, lambda: reader.evaluate("e => e.widget?.asked.case") == "near:far")
+    reader.evaluate(
+        "e => { e.setAttribute('cases', e.getAttribute('later')); document.dispatchEvent(new Event('mg-ready')) }"
+    )
     wait_until(reader, lambda: pressed(reader) == ["a near", "b far", "compare"])
 
 

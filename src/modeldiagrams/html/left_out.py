@@ -57,7 +57,8 @@ def _render_ways(graph: Graph) -> Iterable[str]:
     if partial:
         rows = [_render_side(text, f"{source}, {cases}") for text, source, cases in partial]
         groups.append(f"<p>In some cases only:</p><ul>{_join(rows)}</ul>")
-    summary = f"{html_text(say_taken(graph))} through its code"
+    count = f"{len(partial)} way{'s'[: len(partial) != 1]} through its code in some cases only"
+    summary = f"{html_text(say_taken(graph))} through its code" if left else count
     yield f'<details class="mg-left-out"><summary>{summary}</summary>{"".join(groups)}</details>'
 
 

@@ -262,26 +262,28 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
     per_case = _describe_costs(graph)
     most, largest = (f"{bounds.cost_sign} " if None in items else "" for items in (bounds.flops, bounds.memory))
     activations = f"{largest}{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
+    each = f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted"
+    memory = activations if model.activation_bytes else "activations not counted"
     time = {"Own time": f"{format_time(model.time_ns)} inside operations"} if model.time_ns is not None else {}
     return {
         "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
-        "FLOPs": f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
-        "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
-        **time,
+        **({} if per_case else {"FLOPs": each}),
+        "Memory": _describe_weights(graph) if per_case else f"{_describe_weights(graph)}, {memory}",
+        **({} if per_case else time),
         **per_case,
         **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
 
 
 def _describe_costs(graph: Graph) -> dict[str, str]:
-    """Describe what each case costs; the totals are those of the first one."""
+    """Describe what each case costs, if there are several."""
     letters = list_letters(graph)
     costs = [
-        f"{letters[i]} {case.name}: {format_flops(model.flops or 0)} FLOPs, {format_bytes(model.activation_bytes or 0)}"
+        f"{letters[i]} {case.name}: {format_flops(case.model.flops or 0)} FLOPs, "
+        f"{format_bytes(case.model.activation_bytes or 0)} of activations"
         for i, case in shown_cases(graph).items()
-        for model in [case.model]
     ]
-    return {"Cases": "; ".join(costs)} if len(costs) > 1 else {}
+    return {"Cases": f"{'; '.join(costs)}. A multiply-add counts as two FLOPs"} if len(costs) > 1 else {}
 
 
 def _describe_weights(graph: Graph) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.nodes import FunctionCall, Node
 
 __all__ = [
+    "AS_TRACED",
     "explain_failure",
     "join_names",
     "list_case_remarks",
@@ -24,6 +25,11 @@ __all__ = [
     "say_only",
     "shown_cases",
 ]
+
+
+AS_TRACED = "as traced"
+"""Name of the only case that the author has, beside those of other sides."""
+_MOST_FORCED = 6
 
 
 def shown_cases(graph: Graph) -> dict[int, Case]:
@@ -65,9 +71,17 @@ def say_differences(graph: Graph) -> list[str]:
 def list_case_remarks(graph: Graph) -> list[str]:
     """Say what each case is and costs, and how they differ."""
     letters = list_letters(graph)
-    found = [_describe(case, letters.get(i)) for i, case in enumerate(graph.cases) if not case.forced]
+    found = [
+        _describe(case, letters.get(i))
+        for i, case in enumerate(graph.cases)
+        if not case.forced and case.name != AS_TRACED
+    ]
     if differences := say_differences(graph) if len(letters) > 1 else []:
         found.append(f"{'; '.join(differences)}.")
+    forced = [f"{case.name} ({case.text})" if case.text else case.name for case in graph.cases if case.forced]
+    if forced:
+        more = [f"{len(forced) - _MOST_FORCED} more"] if len(forced) > _MOST_FORCED else []
+        found.append(f"Dashed: only in passes with a forced answer, {join_names([*forced[:_MOST_FORCED], *more])}.")
     return found
 
 

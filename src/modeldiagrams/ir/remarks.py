@@ -106,11 +106,12 @@ def _explain_assumptions(graph: Graph) -> str | None:
     # sizes in the picture are those of the inputs
     given.sort(key=lambda item: not item.subject.startswith("inputs"))
     values = [f"{item.subject} = {_shorten(item.value)}" for item in given]
-    return f"Assumed: {shorten_list(values)}." if values else None
+    sentence = f"Assumed: {shorten_list(values)}"
+    return f"{sentence}{'' if sentence.endswith('…') else '.'}" if values else None
 
 
 def _shorten(value: str) -> str:
-    return value if len(value) <= _VALUE_LIMIT else f"{value[:_VALUE_LIMIT]}…"
+    return value if len(value) <= _VALUE_LIMIT else f"{value[:_VALUE_LIMIT].rstrip(' .,:')}…"
 
 
 def _list_guesses(graph: Graph, guesses: Iterable[Guess]) -> str:

@@ -63,6 +63,9 @@ def _checked(cases: Any, known: Sequence[str]) -> Mapping[str, Mapping[str, Any]
         raise ModelDiagramsError(f"expected a map from names of cases to their options, or `{GENERATE}`")
     if len(cases) > _MOST:
         raise ModelDiagramsError(f"expected at most {_MOST} cases, and these are {len(cases)}")
+    for name in cases:
+        if known is _GIVEN and not isinstance(name, str):
+            raise ModelDiagramsError(f"expected a text as the name of a case, and it is {name!r}")
     found: dict[str, Any] = {str(name): {} if own is None else own for name, own in cases.items()}
     for name, own in found.items():
         _check_case(f"case {name!r}", own, known)
@@ -73,6 +76,8 @@ def _check_case(place: str, own: Any, known: Sequence[str]) -> None:
     """Check the options of a case; positional and named arguments of Python may be anything."""
     if not isinstance(own, Mapping):
         raise ModelDiagramsError(f"{place}: expected a map of options, {{training: true}}, and it is {own!r}")
+    if known is _GIVEN and not isinstance(own.get("args", ()), Sequence):
+        raise ModelDiagramsError(f"{place}: expected args as a tuple, and it is of type {type(own['args']).__name__}")
     types = {field.name: field.type for field in msgspec.structs.fields(CaseOptions)}
     for name, value in own.items():
         if name not in known:

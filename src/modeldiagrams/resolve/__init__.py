@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.errors import TargetError
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
-from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, unite_traces
+from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes

@@ -13,7 +13,7 @@ from modeldiagrams.ir.graph import Failure, Graph, Status
 from modeldiagrams.options.cases import GENERATE
 from modeldiagrams.resolve import Target, record, resolve, seeded
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
-from modeldiagrams.resolve.generation import find_generation_calls
+from modeldiagrams.resolve.generation import find_generation_calls, is_given
 from modeldiagrams.tracer import Trace
 
 if TYPE_CHECKING:
@@ -115,8 +115,9 @@ def _list_generation(call: Call, device: str | None) -> Iterator[_Case]:
     """The passes of a model that generates."""
     own = msgspec.structs.replace(call, cases=None)
     target = resolve(own, device)
+    used = tuple(said for said in target.assumptions if is_given(said.subject.removeprefix("inputs.")))
     for name, found in find_generation_calls(target.model, target.args, target.kwargs, call.model).items():
-        entered = replace(target, args=found.args, kwargs=found.kwargs, entry=found.entry, trace=None)
+        entered = replace(target, args=found.args, kwargs=found.kwargs, entry=found.entry, assumptions=used, trace=None)
         yield _Case(name, found.text, own, entered)
 
 

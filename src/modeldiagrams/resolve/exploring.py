@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.tracer import Trace
 from modeldiagrams.tracer.decisions.explore import Explored, explore
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.forward_pass import Prepare
 
-__all__ = ["AS_TRACED", "rerun_within", "unite_traces"]
-
-AS_TRACED = "as traced"
-"""Name of the only case that the author has."""
+__all__ = ["rerun_within", "unite_traces"]
 
 
 def unite_traces(

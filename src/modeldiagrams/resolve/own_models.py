@@ -11,12 +11,13 @@ import msgspec
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import OptionError, TargetError
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.options.cases import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.options import Call
 from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
 from modeldiagrams.resolve.cases import in_one_mode
-from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, unite_traces
+from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
@@ -140,7 +141,10 @@ def _trace_cases(
             runs[case] = shared["mode"], partial(_trace_case, model, call, found.entry)
     else:
         for case, own in check_given_cases(cases).items():
-            method = find_method(model, own.get("method"), name)
+            try:
+                method = find_method(model, own.get("method"), name)
+            except TargetError as error:
+                raise TargetError(f"case {case!r}: {error}") from error
             call = {**shared, **own}
             if own.keys() & {"args", "kwargs", "method"} and find_call_problem(
                 method or getattr(model, "forward", model), call["args"], dict(call["kwargs"] or {})

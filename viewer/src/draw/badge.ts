@@ -41,9 +41,12 @@ export function drawSigns(item: Item, x: number, y: number, painter: Painter): s
   );
 }
 
-/** The cases of an item or wire, for the chips; absent if they are those of its container. */
-export function casesData({ cases }: { cases?: Positions }): { cases?: string } {
-  return cases === undefined ? {} : { cases: cases.join(" ") };
+/** The cases of an item or wire, for the chips, and those of what a closed box hides; absent if they are those around it. */
+export function casesData({ cases, hidden }: { cases?: Positions; hidden?: Item["hidden"] }): Record<string, string> {
+  return {
+    ...(cases && { cases: cases.join(" ") }),
+    ...(hidden && { hidden: hidden.map((some) => some.join(" ")).join("|") }),
+  };
 }
 
 /** Letters are raised, and nearer to the name than other signs, px. */
@@ -60,10 +63,10 @@ function drawDiamond({ decides, family }: Item, x: number, y: number, painter: P
 }
 
 /** The letters of the cases that run an item, like those of footnotes. */
-export function drawLetters({ letters = "", family }: Item, x: number, y: number, painter: Painter): string {
+export function drawLetters({ letters = "", onlyIn, family }: Item, x: number, y: number, painter: Painter): string {
   if (letters === "") return "";
   const context: StyleContext = { family, classes: ["letters"] };
-  return painter.text({ roles: ["letters"], context, x, y, text: letters });
+  return painter.text({ roles: ["letters"], context, data: onlyIn ? { only: onlyIn } : {}, x, y, text: letters });
 }
 
 /** A bar at the left border of what only some cases run, in the colour of the case if it is one of few. */
@@ -136,7 +139,9 @@ function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
   const arrow = `${translation(x + 11, y + 8)} d="${CIRCULAR_ARROW}"`;
   const loop = item.loop ? painter.shape({ tag: "path", roles: ["strokes"], context, geometry: arrow }) : "";
   const middle = x + (width + (item.loop ? LOOP : 0)) / 2;
-  const text = painter.text({ roles: ["times"], context, x: middle, y: y + 12, text: badge(item) });
+  const sizes = item.counts?.map((count) => (count > 0 ? `×${count}` : "")).join("|");
+  const shown = { data: sizes === undefined ? {} : { sizes }, x: middle, y: y + 12, text: badge(item) };
+  const text = painter.text({ roles: ["times"], context, ...shown });
   const data = {
     ...(item.run !== "" && { run: item.run }),
     ...(item.changes?.length && { change: item.changes.join(" ") }),

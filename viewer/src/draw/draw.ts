@@ -14,7 +14,8 @@ import { drawPanel } from "./panel.js";
 import { drawRemarks, makeRemarks } from "./remarks.js";
 import type { StyleContext } from "./style.js";
 import { escapeText, num, together, translation } from "./svg_text.js";
-import { drawLabel, drawWires, wireLetters } from "./wires.js";
+import { wireLetters } from "./wire_letters.js";
+import { drawLabel, drawWires } from "./wires.js";
 
 /** A drawn picture. */
 export interface Picture extends Size {

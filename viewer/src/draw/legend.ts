@@ -57,7 +57,9 @@ function caseKeys({ cases, root }: Layout): LegendKey[] {
 
 const hasForced = memoByObject(
   ({ frame, inner }: Placed): boolean =>
-    frame.items.some(({ marks }) => marks.includes("forced")) || inner.some((one) => one !== null && hasForced(one)),
+    frame.items.some(({ marks }) => marks.includes("forced")) ||
+    frame.wires.some(({ forced }) => forced) ||
+    inner.some((one) => one !== null && hasForced(one)),
 );
 
 /** Toggling leaves most containers unchanged. */

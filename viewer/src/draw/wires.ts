@@ -18,7 +18,7 @@ const TIP = 1;
 const CONTEXT: StyleContext = { family: "other", classes: [] };
 
 /** A path or a dot, drawn when needed. */
-interface WirePart {
+export interface WirePart {
   box: Box;
   draw(): string;
 }
@@ -39,7 +39,7 @@ export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = P
 export function wireParts(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
   const paths = new Map<string, Path>();
   frame.wires.forEach((wire, i) => {
-    const key = `${wire.from} ${wire.flow} ${wire.source} ${wire.only} ${wire.cases}`;
+    const key = pathKey(wire);
     const path = paths.get(key) ?? { wires: [], lines: [] };
     paths.set(key, path);
     path.wires.push(wire);
@@ -49,6 +49,11 @@ export function wireParts(frame: Frame, geometry: Geometry, painter: Painter = P
     { box: around(path.lines), draw: () => drawPath(frame, path, painter) },
     ...dots(path, painter),
   ]);
+}
+
+/** Equal for wires that are drawn as one path. */
+export function pathKey({ from, flow, source, only, cases }: Wire): string {
+  return `${from} ${flow} ${source} ${only} ${cases}`;
 }
 
 function around(lines: Path["lines"]): Box {
@@ -71,27 +76,6 @@ function dots({ wires, lines }: Path, painter: Painter): WirePart[] {
     return {
       box: { x: x - DOT, y: y - DOT, width: 2 * DOT, height: 2 * DOT },
       draw: () => painter.shape({ tag: "circle", roles, context: CONTEXT, geometry: geometry() }),
-    };
-  });
-}
-
-/** Where the letters of a wire are: beside its arrow, which may point up, px. */
-const [ASIDE, ABOVE, BELOW, LETTER] = [5, 5, 12, 10];
-
-/** The letters of the cases that have a wire, at its end: other wires of its tensor may be in more cases. */
-export function wireLetters(frame: Frame, { lines, boxes }: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
-  return frame.wires.flatMap((wire, i) => {
-    const [[, before], [x, y]] = [lines[i]?.at(-2) ?? [0, 0], lines[i]?.at(-1) ?? [0, 0]];
-    if (wire.letters === undefined) return [];
-    const target = boxes[wire.to];
-    // on the side where no other wire arrives
-    const isLeft = target !== undefined && x < target.x + target.width / 2 - 1;
-    const roles: [Role, ...Role[]] = isLeft ? ["letters", "before"] : ["letters"];
-    const at = { x: isLeft ? x - ASIDE : x + ASIDE, y: before > y ? y + BELOW : y - ABOVE, text: wire.letters };
-    const width = LETTER * wire.letters.length;
-    return {
-      box: { x: at.x - (isLeft ? width : 0), y: at.y - LETTER, width, height: LETTER },
-      draw: () => painter.text({ roles, context: CONTEXT, data: casesData(wire), ...at }),
     };
   });
 }

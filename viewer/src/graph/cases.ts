@@ -48,6 +48,23 @@ export const casesIn = memoInObject((index: GraphIndex, id: string): readonly nu
   return parts.length === 0 ? shownOf(index.graph, undefined) : eitherOf(parts.map((part) => casesIn(index, part)));
 });
 
+/** The shown cases of each part of a container that not all its cases run, every set once. */
+export const partCasesIn = memoInObject((index: GraphIndex, id: string): readonly (readonly number[])[] => {
+  const { children, links } = contentsOf(index, id);
+  const within = links.filter(({ from, to }) => from !== null && to !== null);
+  const own = [
+    ...children.map((child) => casesIn(index, child)),
+    ...within.map((link) => casesOfEdge(index.graph, link)),
+  ];
+  const all = casesIn(index, id);
+  const some = own.filter((cases) => cases.length > 0 && all.some((one) => !cases.includes(one)));
+  return eachOnce([...some, ...children.flatMap((child) => partCasesIn(index, child))]);
+});
+
+export function eachOnce(sets: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  return [...new Map(sets.map((cases) => [cases.join(), cases])).values()];
+}
+
 /** The shown cases of an edge. */
 export function casesOfEdge(graph: Graph, { cases }: { cases?: Positions }): readonly number[] {
   return shownOf(graph, cases);

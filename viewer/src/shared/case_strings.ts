@@ -11,5 +11,6 @@ export const words = withTranslations({
   caseMode: "Case: {0}",
   casesMode: "Compared: {0} and {1}",
   onlyIn: "only {0}: {1}",
+  counted: "Boxes and edges; a closed box counts if something in it does",
   sizesDiffer: "sizes differ: {0}",
 });

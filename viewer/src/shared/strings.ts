@@ -83,6 +83,8 @@ const ENGLISH = {
   tensors: "{0} tensors",
   forced: "forced, not seen",
   forcedSign: "forced",
+  someOnly: "some only {0}",
+  onlyInCases: "only in {0}",
   assumed: "assumed",
   notTraced: "other side not traced (line {0})",
   lineOf: "line {0}",

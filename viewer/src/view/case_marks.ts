@@ -1,7 +1,16 @@
 /** Marks the parts of a frame that only some cases run, each once: at the outermost part. */
-import { casesIn, casesOfEdge, eitherOf, hasCases, lettersOf, shownCases } from "../graph/cases.js";
+import {
+  casesIn,
+  casesOfEdge,
+  eachOnce,
+  eitherOf,
+  hasCases,
+  lettersOf,
+  partCasesIn,
+  shownCases,
+} from "../graph/cases.js";
 import type { GraphIndex } from "../graph/graph.js";
-import { strings } from "../shared/strings.js";
+import { fill, strings } from "../shared/strings.js";
 import { BORDER, type CaseSign, type Frame, type Item } from "./frame.js";
 
 /** @param parts what a group panel holds; absent for the container of the frame's id */
@@ -9,9 +18,10 @@ export function markCases(index: GraphIndex, frame: Frame, parts?: readonly stri
   const { graph } = index;
   if (!hasCases(graph)) return;
   const around = parts === undefined ? casesIn(index, frame.id) : runIn(index, parts);
-  const ran = frame.items.map((item) => runIn(index, item.members.length > 0 ? item.members : [item.id]));
+  const ran = frame.items.map((item) => runIn(index, partsOf(item)));
   frame.items.forEach((item, i) => {
     markItem(index, item, ran[i] ?? [], around);
+    if (item.frame === null) markHidden(index, item);
   });
   // outside of the border, an edge already has its letters
   const arriving = new Map<string, readonly number[]>();
@@ -44,6 +54,20 @@ function runIn(index: GraphIndex, ids: readonly string[]): readonly number[] {
   return eitherOf(ids.map((id) => casesIn(index, id)));
 }
 
+function partsOf({ id, members }: Item): readonly string[] {
+  return members.length > 0 ? members : [id];
+}
+
+/** Says of a closed box that only some of its cases run some of it: a bundle in words, as it is no part of the model. */
+function markHidden(index: GraphIndex, item: Item): void {
+  const hidden = eachOnce(partsOf(item).flatMap((part) => partCasesIn(index, part)));
+  if (hidden.length === 0) return;
+  item.hidden = hidden;
+  if (item.kind !== "bundle") return;
+  const words = fill(strings.someOnly, lettersOf(index.graph, eitherOf(hidden)));
+  item.detail = [item.detail, words].filter((part) => part !== "").join(" · ");
+}
+
 function markItem(index: GraphIndex, item: Item, ran: readonly number[], around: readonly number[]): void {
   if (ran.length === 0 && around.length > 0) {
     item.marks.push("forced");
@@ -52,21 +76,27 @@ function markItem(index: GraphIndex, item: Item, ran: readonly number[], around:
   } else if (around.some((one) => !ran.includes(one))) {
     item.cases = ran;
     item.letters = lettersOf(index.graph, ran);
+    item.onlyIn = shownCases(index.graph)
+      .flatMap(({ position, name }) => (ran.includes(position) ? [name] : []))
+      .join(", ");
     const [{ hue } = {}] = caseSigns(index).filter(({ letter }) => letter === item.letters);
     if (hue !== undefined) item.hue = hue;
   }
 }
 
-/** The least number of repeats of a run that any case of it takes; undefined if all take as many. */
-export function leastTimes(index: GraphIndex, members: readonly string[], times: number): number | undefined {
-  if (!hasCases(index.graph) || members.length === 0) return undefined;
+/** How many repeats of a run each shown case takes, and the least number of those that take any; empty if all are equal. */
+export function timesInCases(
+  index: GraphIndex,
+  members: readonly string[],
+  times: number,
+): Pick<Item, "least" | "counts"> {
+  if (!hasCases(index.graph) || members.length === 0) return {};
   const firsts = Array.from({ length: times }, (_, i) => members[(i * members.length) / times] ?? "");
   const ran = firsts.map((id) => casesIn(index, id));
-  const counts = shownCases(index.graph)
-    .map(({ position }) => ran.filter((cases) => cases.includes(position)).length)
-    .filter((count) => count > 0);
-  const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  return counts.length > 0 && least < most ? least : undefined;
+  const counts = shownCases(index.graph).map(({ position }) => ran.filter((cases) => cases.includes(position)).length);
+  const taken = counts.filter((count) => count > 0);
+  const least = Math.min(...taken);
+  return taken.length > 0 && least < Math.max(...taken) ? { least, counts } : {};
 }
 
 /** Whether a repeat runs in no other cases than the first, so that this can represent it. */

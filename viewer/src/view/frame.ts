@@ -89,8 +89,13 @@ export interface Item {
   letters?: string;
   /** Which of few cases runs it alone, from 0. */
   hue?: number;
-  /** The least number of repeats in a case, if others have more. */
+  /** Names of the cases with these letters. */
+  onlyIn?: string;
+  /** The cases of each part of a closed box that not all its cases run. */
+  hidden?: readonly (readonly number[])[];
+  /** The least number of repeats in a case, if others have more; and that of each shown case. */
   least?: number;
+  counts?: readonly number[];
 }
 
 export type Alignment = "start" | "center" | "end";

@@ -4,7 +4,7 @@ import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { fill, strings } from "../shared/strings.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
-import { caseSigns, leastTimes, markCases } from "./case_marks.js";
+import { caseSigns, markCases, timesInCases } from "./case_marks.js";
 import type { Frame, Item, View } from "./frame.js";
 import { shownIndexSteps } from "./grouping/shown_index.js";
 import { boxedWords, groupName, holdsWeights } from "./labels/group_names.js";
@@ -254,13 +254,13 @@ function repeatsOf(
   id: string,
   box: ModuleBox,
   shown: ShownContents,
-): Pick<Item, "run" | "members" | "loop" | "times" | "unrolled" | "least"> {
+): Pick<Item, "run" | "members" | "loop" | "times" | "unrolled" | "least" | "counts"> {
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const series = index.series.get(id)?.length;
   if (unrolled.has(run.id)) return { run: run.id, members: [], loop: false, times: series ?? 1, unrolled: run.times };
-  const least = leastTimes(index, run.members, run.times);
+  const taken = timesInCases(index, run.members, run.times);
   const times = series ?? run.times;
-  return { run: run.id, members: run.members, loop: run.isLoop, times, unrolled: 1, ...(least && { least }) };
+  return { run: run.id, members: run.members, loop: run.isLoop, times, unrolled: 1, ...taken };
 }
 
 function isBundle(node: GraphNode | undefined): boolean {
@@ -302,7 +302,6 @@ function detailIn(detail: string, shown: ShownContents): string {
 function* groupItem(context: Context, id: string, group: Group, around: Direction): Steps<Item> {
   const { kind, isShared, times, run } = group;
   const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
-  const least = leastTimes(context.index, group.members, times);
   return {
     id,
     kind: "group",
@@ -320,7 +319,7 @@ function* groupItem(context: Context, id: string, group: Group, around: Directio
     unrolled: kind === "steps" ? times : 1,
     run,
     members: group.members,
-    ...(least && { least }),
+    ...timesInCases(context.index, group.members, times),
     expandable: false,
     marks: [],
     frame: yield* makeFrame(

@@ -9,6 +9,8 @@ import { box, button } from "./controls/dom.js";
 export interface Mode {
   /** The text of its close button below the picture; empty if it has its own. */
   text: string;
+  /** What its close button also shows. */
+  more?: Element;
   leave(): void;
   /** If the focus is in this element, Escape leaves the mode even if others were entered later. */
   part?: HTMLElement;
@@ -72,7 +74,7 @@ export class Modes {
   #label(mode: Mode): void {
     const wayOut = this.#entered.get(mode);
     if (wayOut === undefined) return;
-    wayOut.textContent = readable(mode.text);
+    wayOut.replaceChildren(readable(mode.text), ...(mode.more ? [mode.more] : []));
     wayOut.title = readable(fill(strings.leave, mode.text));
   }
 

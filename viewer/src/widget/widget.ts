@@ -90,6 +90,8 @@ export class Widget {
   compareWith: (version: string | undefined) => Promise<void> = async () => undefined;
   /** What links contain in addition to the session's state: key → functions that return and restore it. */
   readonly linked: Record<string, { get(): string | undefined; set(value: string): void }> = {};
+  /** What a followed link contains for `linked`: a script that loads later may add its key. */
+  asked: Readonly<Record<string, string>> = {};
   /** Features decorate exported pictures like the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   readonly #shown: ShownPicture;

@@ -6,6 +6,7 @@ import { differenceOf } from "../../src/diff/difference.js";
 import { align } from "../../src/diff/match/align.js";
 import { isNumbered, isSameValue, patternOf, stemOf } from "../../src/diff/vocabulary.js";
 import type { GraphData } from "../../src/graph/graph.js";
+import { caseOf, withCases } from "../cases.js";
 import { moduleOf, sketch } from "../sketch.js";
 
 const letters = {
@@ -56,6 +57,17 @@ function net(text: string, change: (graph: GraphData) => void = () => {}): strin
 }
 
 const PLAIN = "x > block.fc/linear > block.act/relu > block.last/linear > y";
+
+it("names other cases, but not forced ones whose line has moved", () => {
+  const exits = (...names: string[]) => {
+    const cases = names.map((name) => caseOf(name, { forced: name.includes(":") }));
+    return JSON.stringify(withCases(sketch("x > a > b > y\nx > c > y"), cases, { c: [1] }));
+  };
+  const changes = (after: string) =>
+    (differenceOf(exits("as traced", "net.py:4 yes"), after).changes ?? []).map((change) => textOf(change as Change));
+  expect(changes(exits("as traced", "net.py:7 yes"))).toEqual([]);
+  expect(changes(exits("infer", "net.py:4 yes"))).toEqual(["case infer added", "case as traced removed"]);
+});
 
 it("says that an output is another value under its name", () => {
   const was = sketch("x > norm > y\nx > relu > z");

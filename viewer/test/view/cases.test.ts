@@ -2,6 +2,7 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { draw } from "../../src/draw/draw.js";
+import { wireLetters } from "../../src/draw/wire_letters.js";
 import type { GraphData } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
@@ -72,7 +73,12 @@ describe("parts of some cases", () => {
     ]);
     expect(items[2]?.letters).toBe("forced");
     expect(wires.map(({ forced }) => forced === true)).toEqual([false, true, false, true]);
-    expect(draw(layout(shown(graph), viz))).toMatch(/class="mg-legend".*forced, not seen/);
+    const told = /class="mg-legend".*forced, not seen/;
+    expect(draw(layout(shown(graph), viz))).toMatch(told);
+    const edge = withCases(sketch("x > a/relu > y\nx > y"), [caseOf("seen"), caseOf("no", { forced: true })], {
+      "input:x > output:y": [1],
+    });
+    expect(draw(layout(shown(edge), viz))).toMatch(told);
   });
 });
 
@@ -103,6 +109,56 @@ describe("what does nothing in some cases", () => {
   });
 });
 
+describe("letters at edges", () => {
+  it("are nearer to their own line than to any other, and on no arrow", () => {
+    // three edges of one case each arrive at one box, besides one of all
+    const names = ["p", "q", "r", "s"];
+    const text = [
+      ...names.map((name) => `x > ${name}/conv > ${name}/mul`),
+      ...names.map((name) => `${name}/mul > /cat`),
+      "/cat > y",
+    ].join("\n");
+    const where = Object.fromEntries(["p", "q", "r"].map((name, i) => [`${name}/mul > /cat`, [i]]));
+    const graph = withCases(
+      sketch(text),
+      ["one", "two", "three"].map((name) => caseOf(name)),
+      where,
+    );
+    const { root } = layout(shown(graph), viz);
+    const { frame, geometry } = root;
+    const places = wireLetters(frame, geometry);
+    const lettered = frame.wires.flatMap(({ letters }, i) => (letters ? [i] : []));
+    expect(lettered).toHaveLength(3);
+    lettered.forEach((own, i) => {
+      const { x, y, width, height } = places[i]?.box ?? { x: 0, y: 0, width: 0, height: 0 };
+      const far = geometry.lines.map((line) =>
+        Math.min(
+          ...line.slice(1).map(([toX, toY], j) => {
+            const [fromX, fromY] = line[j] ?? [toX, toY];
+            const apart = (low: number, high: number, a: number, b: number) =>
+              Math.max(low - Math.max(a, b), Math.min(a, b) - high, 0);
+            return apart(x, x + width, fromX, toX) + apart(y, y + height, fromY, toY);
+          }),
+        ),
+      );
+      expect(far.indexOf(Math.min(...far))).toBe(own);
+      expect(far[own]).toBeGreaterThan(3.5);
+    });
+  });
+});
+
+describe("a bundle", () => {
+  it("says that only some cases run some of it, and so does what the chips compare", () => {
+    const text = `x > ${Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? `/relu${i}` : `/mul${i}`)).join(" > ")} > y`;
+    const graph = withCases(sketch(text), [caseOf("eval"), caseOf("train")], { "/mul15": [1] });
+    const seen = view(index(graph), { expanded: [], unrolled: [], direction: "TB", most: 8 });
+    const [bundle] = seen.root.items.filter(({ kind }) => kind === "bundle");
+    expect(bundle).toMatchObject({ hidden: [[1]], detail: expect.stringMatching(/some only b$/) });
+    expect(bundle?.letters).toBeUndefined();
+    expect(draw(layout(seen, viz))).toContain('data-hidden="1"');
+  });
+});
+
 describe("repeats that some cases take less often", () => {
   const blocks = (where: Record<string, number[]>) =>
     shown(withCases(chain, [caseOf("few"), caseOf("many")], where)).root.items.map(({ id, least, times, letters }) => [
@@ -116,6 +172,11 @@ describe("repeats that some cases take less often", () => {
 
   it("say the least and the most", () => {
     expect(blocks(inside("b.2", [1]))[2]).toEqual(["b.0", 2, 3, undefined]);
+  });
+
+  it("have the number of each case for the chips", () => {
+    const graph = withCases(chain, [caseOf("few"), caseOf("many")], inside("b.2", [1]));
+    expect(draw(layout(shown(graph), viz))).toContain('data-sizes="×2|×3"');
   });
 
   it("are represented by a repeat of all their cases only", () => {

@@ -35,7 +35,7 @@ class PassWays:
     """What one pass left out."""
 
     def __init__(self) -> None:
-        self._ways = Ways(is_model_code, classify, self._running_class)
+        self._ways = Ways(is_model_code, _Classifier(), self._running_class)
         self._running: Callable[[], ModuleCall] | None = None
 
     @property
@@ -72,17 +72,24 @@ _FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescrip
 _OPS: Any = (type(torch.FloatTensor), type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor))
 
 
-def classify(value: Any) -> Kind | None:
-    """Tell tensors, modules, their classes and torch's functions from other values (None)."""
-    class_ = type(value)
-    if issubclass(class_, Tensor | nn.Module):
-        return "tensor" if issubclass(class_, Tensor) else "module"
-    if issubclass(class_, type) and issubclass(value, nn.Module):
-        return "module class"
-    makes_tensors = issubclass(value, Tensor) if issubclass(class_, type) else issubclass(class_, _OPS)
-    if makes_tensors or (issubclass(class_, _FUNCTIONS) and _is_op(getattr(value, "__module__", None) or "")):
-        return "torch function"
-    return None
+class _Classifier:
+    """Tells tensors, modules, their classes and torch's functions from other values; asks each class once."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[type, Kind | None] = {}
+
+    def __call__(self, value: Any) -> Kind | None:
+        class_ = type(value)
+        if class_ in self._kinds:
+            return self._kinds[class_]
+        if issubclass(class_, type):
+            kind: Kind | None = "module class" if issubclass(value, nn.Module) else None
+            return "torch function" if issubclass(value, Tensor) else kind
+        if issubclass(class_, _FUNCTIONS):
+            return "torch function" if _is_op(getattr(value, "__module__", None) or "") else None
+        kind = "torch function" if issubclass(class_, _OPS) else "module" if issubclass(class_, nn.Module) else None
+        self._kinds[class_] = "tensor" if issubclass(class_, Tensor) else kind
+        return self._kinds[class_]
 
 
 def _is_op(module: str) -> bool:

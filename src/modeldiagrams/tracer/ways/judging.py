@@ -209,7 +209,8 @@ class _Judge:
 
     def kind(self, node: ast.AST | None) -> Kind:
         """What an expression gives."""
-        method = getattr(self, _method_name(node.__class__), None)
+        class_: Any = type(node)
+        method = getattr(self, _method_name(class_), None)
         kind: Kind = method(node) if method is not None else "plain"  # texts and lambdas run nothing
         return kind
 

@@ -33,6 +33,7 @@ _MOST_ITEMS = 8
 """Items of a container to look at."""
 _CONTAINERS: dict[type, Any] = {tuple: tuple.__iter__, list: list.__iter__, dict: dict.values}
 """How to read containers, also of classes that read themselves in another way."""
+_SIMPLE = frozenset({bool, int, float, complex, str, bytes})
 _HELD = ("_modules", "_parameters", "_buffers")
 """Where modules keep attributes."""
 
@@ -83,6 +84,8 @@ class Scope:
             return "unknown"
         if value is None:
             return "none"
+        if type(value) in _SIMPLE:
+            return "plain"
         known = self.classify(value)
         if known is not None:
             return known

@@ -28,9 +28,10 @@ export function interfaceFacts(matching: Matching, facts: Facts): void {
   }
 }
 
-/** Cases that only one of the graphs has. */
+/** Cases that only one of the graphs has. Forced ones are named by lines, which move: what they found is compared. */
 function caseFacts(a: Side, b: Side, facts: Facts): void {
-  const [before, after] = [a, b].map(({ data }) => (data.cases ?? []).map(({ name }) => name)) as [string[], string[]];
+  const named = ({ data }: Side) => (data.cases ?? []).filter(({ forced }) => !forced).map(({ name }) => name);
+  const [before, after] = [named(a), named(b)];
   for (const name of before) if (!after.includes(name)) facts.add("case-removed", name, NO_PLACE, [a.root, null]);
   for (const name of after) if (!before.includes(name)) facts.add("case-added", name, NO_PLACE, [null, b.root]);
 }

@@ -18,36 +18,42 @@ export interface PageCase {
   error: string;
 }
 
+/** Kinds of differences: the first case's, the second's, and sizes. */
+const KEYS = ["first", "second", "sizes"];
+
 export class Chips {
   readonly #widget: Widget;
   readonly #cases: readonly PageCase[];
   readonly #element = box("mg-cases");
-  /** What differs between two cases, below the picture. */
-  readonly #told = box("mg-scale");
+  /** What differs between two cases, in the button that ends their comparison. */
+  readonly #told = make("span", "mg-case-keys");
   readonly #chips = new Map<number, HTMLButtonElement>();
   readonly #all = button(words.allCases, () => this.choose([]));
   readonly #compare = button(words.compareCases, () => this.#toggleCompare());
+  #differences: readonly string[] = [];
   /** Why the last pressed case failed. */
   #why = "";
   /** Positions of the chosen case, or of two that are compared; empty for all. */
   #chosen: readonly number[] = [];
-  readonly #mode: Mode = { text: "", leave: () => this.choose([]) };
+  readonly #mode: Mode = { text: "", more: this.#told, leave: () => this.choose([]) };
 
   constructor(widget: Widget, cases: readonly PageCase[]) {
     this.#widget = widget;
     this.#cases = cases;
     for (const one of cases) this.#chips.set(one.position, this.#chipOf(one));
     this.#compare.title = words.compareHint;
+    this.#told.title = words.counted;
     this.#element.role = "group";
     this.#element.ariaLabel = words.cases;
     const canCompare = this.#run.length > 1;
     this.#element.append(this.#all, ...this.#chips.values(), ...(canCompare ? [this.#compare] : []));
     widget.stage.before(this.#element);
-    widget.foot.prepend(this.#told);
     widget.on("drawn", () => this.#paint());
     widget.exportDecorators.push((picture) => paintCases(picture, this.#run, this.#chosen));
     widget.linked.case = { get: () => this.#names.join(":"), set: (names) => this.choose(this.#named(names)) };
     this.#show();
+    // a link that was followed before this script was there
+    this.choose(this.#named(widget.asked.case ?? ""));
   }
 
   /** @param positions of one case or two; none for all */
@@ -61,7 +67,7 @@ export class Chips {
     this.#widget.modes.set(this.#mode, positions.length > 0);
     this.#widget.chooseCase(positions.length === 1 ? positions[0] : undefined);
     this.#show();
-    this.#widget.announce(positions.length === 0 ? words.allCases : `${this.#mode.text}. ${this.#told.textContent}`);
+    this.#widget.announce(positions.length === 0 ? words.allCases : [this.#mode.text, ...this.#differences].join(", "));
   }
 
   /** The cases that ran to their end. */
@@ -127,16 +133,12 @@ export class Chips {
   #paint(): void {
     const { first, second, sizes } = paintCases(this.#widget.tree.picture, this.#run, this.#chosen);
     const [one = "", other] = this.#names;
-    const key = (kind: string, text: string) => make("span", "mg-case-key", make("i", `mg-key-${kind}`), text);
-    this.#told.hidden = other === undefined;
-    this.#told.replaceChildren(
-      ...(other === undefined
+    this.#differences =
+      other === undefined
         ? []
-        : [
-            key("first", fill(words.onlyIn, one, first)),
-            key("second", fill(words.onlyIn, other, second)),
-            key("sizes", fill(words.sizesDiffer, sizes)),
-          ]),
-    );
+        : [fill(words.onlyIn, one, first), fill(words.onlyIn, other, second), fill(words.sizesDiffer, sizes)];
+    const keys = this.#differences.map((text, i) => make("span", "mg-case-key", make("i", `mg-key-${KEYS[i]}`), text));
+    // separated for screen readers, too
+    this.#told.replaceChildren(...keys.flatMap((key) => [" · ", key]));
   }
 }

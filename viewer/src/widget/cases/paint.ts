@@ -1,7 +1,7 @@
 /** Shows one case in a picture, or what differs between two: parts name their cases in `data-cases`. */
 
 interface Counts {
-  /** Boxes and panels of the first case alone, of the second alone, and tensors of two sizes. */
+  /** Boxes, panels and lettered edges of the first case alone, of the second alone, and tensors of two sizes. */
   first: number;
   second: number;
   sizes: number;
@@ -13,24 +13,38 @@ type Case = { position: number };
 export function paintCases(picture: SVGSVGElement, cases: readonly Case[], chosen: readonly number[]): Counts {
   const counts = { first: 0, second: 0, sizes: 0 };
   const [one, other] = chosen;
-  for (const part of picture.querySelectorAll<SVGElement>("[data-cases]")) {
-    const ran = new Set((part.dataset.cases ?? "").split(" ").filter(Boolean).map(Number));
-    const runs = (position: number | undefined) => position !== undefined && ran.has(position);
-    part.classList.toggle("mg-idle", one !== undefined && !runs(one) && !runs(other));
-    const isFirst = part.classList.toggle("mg-in-first", other !== undefined && runs(one) && !runs(other));
-    const isSecond = part.classList.toggle("mg-in-second", runs(other) && !runs(one));
-    if (part.dataset.id === undefined) continue;
+  for (const part of picture.querySelectorAll<SVGElement>("[data-cases], [data-hidden]")) {
+    const { cases: own, hidden } = part.dataset;
+    const ran = setOf(own);
+    const inside = hidden?.split("|").map(setOf) ?? [];
+    part.classList.toggle("mg-idle", own !== undefined && one !== undefined && !ran(one) && !ran(other));
+    const isOnly = (mine: number | undefined, others: number | undefined, kind: string) => {
+      const isOwn = (runs: typeof ran) => other !== undefined && runs(mine) && !runs(others);
+      const isWhole = part.classList.toggle(`mg-in-${kind}`, own !== undefined && isOwn(ran));
+      const isPart = part.classList.toggle(`mg-part-${kind}`, !isWhole && inside.some(isOwn));
+      return isWhole || isPart;
+    };
+    const [isFirst, isSecond] = [isOnly(one, other, "first"), isOnly(other, one, "second")];
+    // an edge counts by its letters: others end at a box that counts
+    if (part.dataset.id === undefined && !part.classList.contains("mg-letters")) continue;
     counts.first += Number(isFirst);
     counts.second += Number(isSecond);
   }
   const at = chosen.map((position) => cases.findIndex((each) => each.position === position));
   for (const label of picture.querySelectorAll<SVGElement>("[data-sizes]")) {
-    counts.sizes += Number(paintSizes(label, at));
+    const isDifferent = paintSizes(label, at);
+    counts.sizes += Number(isDifferent && label.classList.contains("mg-label"));
   }
   return counts;
 }
 
-/** Shows the sizes of the chosen cases; whether there are two. */
+/** Whether a position is among those in a text. */
+function setOf(text = ""): (position: number | undefined) => boolean {
+  const positions = new Set(text.split(" ").filter(Boolean).map(Number));
+  return (position) => position !== undefined && positions.has(position);
+}
+
+/** Shows the sizes, or numbers of repeats, of the chosen cases; whether there are two. */
 function paintSizes(label: SVGElement, at: readonly number[]): boolean {
   const sizes = (label.dataset.sizes ?? "").split("|");
   label.dataset.all ??= label.textContent;

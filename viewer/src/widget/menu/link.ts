@@ -47,6 +47,7 @@ async function show(widget: Widget, view: LinkedView): Promise<void> {
   });
   if (at === undefined) widget.select(undefined);
   else widget.goTo(at);
+  widget.asked = more;
   // modes that the link doesn't name are left
   for (const [key, { set }] of Object.entries(widget.linked)) set(more[key] ?? "");
   if (gone.size > 0)

@@ -188,7 +188,9 @@ function textOf(item: SVGElement): string {
   const texts = [...item.querySelectorAll("text, title")];
   // also separates them in copied text and for screen readers
   for (const text of texts) text.after(" ");
-  return texts.map((text) => text.textContent).join(" ");
+  // at the end, because a name contains what is visible
+  const cases = texts.flatMap((text) => text.getAttribute("data-only") ?? []);
+  return [...texts.map((text) => text.textContent), ...cases.map((only) => fill(strings.onlyInCases, only))].join(" ");
 }
 
 /** The part of a node that toggles it and stays in place: the title of an expanded one, else all of it. */
