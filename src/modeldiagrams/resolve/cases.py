@@ -11,6 +11,8 @@ import msgspec
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.ir.graph import Failure, Graph, Status
+from modeldiagrams.ir.uniting.united_ways import drop_sides
+from modeldiagrams.ir.ways import QuietSide
 from modeldiagrams.options.cases import GENERATE
 from modeldiagrams.resolve import Target, record, resolve, seeded
 from modeldiagrams.resolve.exploring import rerun_within, with_other_sides
@@ -87,10 +89,16 @@ def unite_traces(
     seconds_left: Callable[[], float] | None = None,
 ) -> Trace:
     """Unite the passes of cases, with those of other sides if they are asked for."""
+    took = frozenset[QuietSide]().union(*(trace.quiet for trace in traces.values()))
+    graphs = {
+        name: msgspec.structs.replace(trace.graph, ways=drop_sides(trace.graph.ways, took))
+        for name, trace in traces.items()
+    }
+    traces = {name: replace(trace, graph=graphs[name]) for name, trace in traces.items()}
     if explore:
         return with_other_sides(traces, texts, seconds_left)
     files = {file for trace in traces.values() for file in trace.sources}
-    return Trace(unite_cases({name: trace.graph for name, trace in traces.items()}, texts), tuple(sorted(files)))
+    return Trace(unite_cases(graphs, texts), tuple(sorted(files)))
 
 
 def in_one_mode(runs: Mapping[str, tuple[Mode, Callable[[Mode], Trace]]]) -> dict[str, Trace]:

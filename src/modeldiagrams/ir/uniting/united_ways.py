@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from modeldiagrams.ir.ways import Side, UncalledModule, WaitsFor, Way
+from modeldiagrams.ir.ways import QuietSide, Side, UncalledModule, WaitsFor, Way
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["unite_uncalled", "unite_ways"]
+__all__ = ["drop_sides", "unite_uncalled", "unite_ways"]
 
 
 def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
@@ -29,6 +29,16 @@ def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
             times[place] += 1  # one line may have the same condition twice
             found.setdefault((*place, times[place]), {})[number] = way
     return tuple(sorted(map(_unite, found.values()), key=_place))
+
+
+def drop_sides(ways: Sequence[Way], took: Collection[QuietSide]) -> tuple[Way, ...]:
+    """Leave out sides that are not taken, but that another pass took without running tensors there."""
+    kept = [
+        [side for side in way.sides if side.taken or (way.source, way.condition, side.name) not in took] for way in ways
+    ]
+    return tuple(
+        msgspec.structs.replace(way, sides=tuple(sides)) for way, sides in zip(ways, kept, strict=True) if sides
+    )
 
 
 def _unite(ways: Mapping[int, Way]) -> Way:
