@@ -64,7 +64,7 @@ def call(model, cases, **options):
 
 
 def trace(model, cases, **options):
-    graph = trace_cases(call(model, cases, **options), None, lambda target: target).graph
+    graph = trace_cases(call(model, cases, **options), None, lambda target: target, lambda: 0).graph
     check_graph(graph)
     return graph
 
@@ -217,6 +217,19 @@ def test_cases_of_an_own_model():
             modeldiagrams.trace(model, (x,), cases=cases)
     with pytest.raises(TargetError, match="Net has no method 'foo'"):
         modeldiagrams.trace(model, (x,), cases={"a": {"method": "foo"}})
+
+
+def test_a_case_of_an_own_model_keeps_the_arguments_that_fit():
+    x = torch.ones(2, 4)
+    cases = {
+        "masked": {"kwargs": {"mask": torch.ones(4)}},
+        "by name": {"kwargs": {"x": x, "mask": torch.ones(4)}},
+        "step": {"method": "training_step", "kwargs": {"batch_idx": 0, "batch": (x, x[:, 0].long())}},
+        "wrong": {"method": "training_step", "kwargs": {"batch_idx": 0}, "args": (x, x)},
+    }
+    *complete, wrong = modeldiagrams.trace(Net(4), (x,), cases=cases).cases
+    assert {case.status.state for case in complete} == {"complete"}
+    assert (wrong.status.error.type, "training_step" in wrong.status.error.message) == ("TypeError", True)
 
 
 @pytest.mark.parametrize(

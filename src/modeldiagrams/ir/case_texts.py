@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AS_TRACED",
+    "explain_failure",
     "join_names",
     "list_case_remarks",
     "list_letters",
@@ -88,14 +89,20 @@ def _describe(case: Case, letter: str | None) -> str:
     name = f"Case {letter}, {case.name}" if letter else f"Case {case.name}"
     text = f" ({case.text})" if case.text else ""
     if case.status.state != "complete":
-        error = case.status.error
-        why = error.message.split("\n", 1)[0] if error else next(iter(case.status.notes), "it has no result")
-        return f"{name}{text} failed: {why}"
+        return f"{name}{text} failed: {explain_failure(case)}"
     costs = [f"{format_flops(case.model.flops)} FLOPs"] if case.model.flops else []
     costs += [f"{format_bytes(case.model.activation_bytes)} of activations"] if case.model.activation_bytes else []
     mode = {"real": "real values", "fake": "shapes only", "meta": "shapes only"}.get(case.status.mode or "", "")
     assumed = [f"assumed {item.subject} = {item.value}" for item in case.assumptions if item.subject != "rule"]
     return f"{name}{text}: {', '.join([*costs, mode, *assumed])}."
+
+
+def explain_failure(case: Case) -> str:
+    """Say why a case has no result, in one line; empty if it has one."""
+    if case.status.state == "complete":
+        return ""
+    error = case.status.error
+    return error.message.split("\n", 1)[0] if error else next(iter(case.status.notes), "it has no result")
 
 
 def join_names(names: list[str]) -> str:

@@ -20,7 +20,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.resolve.cases import TracedCases, trace_cases
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
-from modeldiagrams.resolve.exploring import with_other_sides
+from modeldiagrams.resolve.exploring import unite_traces
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.tracer.decisions.explore import OUT_OF_TIME
@@ -134,7 +134,7 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
-        trace = with_other_sides({AS_TRACED: trace}, seconds_left=seconds_left) if call.explore else trace
+        trace = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = msgspec.structs.replace(trace.graph, assumptions=assumptions)
     return TracedCases(graph, trace.sources, (target,))

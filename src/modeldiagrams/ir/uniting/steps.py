@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["Step", "merge_passes", "sort_steps"]
-
-_CALL, _OP, _SAME_ID = 3, 2, 0.01
-"""Weights of pairs."""
-_MOST_ORDERS, _MOST_NODES = 6, 12_000
-"""Orders to try, and the sum of the nodes in them from which on there are fewer."""
 
 
 class Step:
@@ -62,30 +56,14 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
     Returns:
         The root, which stands for the call of the model.
     """
-    least = _least_steps([_make_tree(passes[i], i) for i in order]) if len(order) > 2 else 0  # noqa: PLR2004
-    size = sum(len(passes[i].nodes) for i in order)
-    made: list[tuple[int, Step]] = []
-    for numbers in _orders(order)[: max(1, _MOST_NODES // size)]:
-        root, *others = (_make_tree(passes[i], i) for i in numbers)
-        for other in others:
-            _merge(root, other)
-        made.append((sum(1 for _ in root.walk()), root))
-        if made[-1][0] <= least:
-            break
-    best = min(made, key=lambda counted: counted[0])[1]
-    for step in (best, *best.walk()):
+    root, *others = (_make_tree(passes[i], i) for i in order)
+    for other in others:
+        _merge(root, other)
+    for step in (root, *root.walk()):
         step.inside = sort_steps(step.inside)
         for inner in step.inside:
             inner.around = step
-    return best
-
-
-def _orders(order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Orders of merging: a pass that lacks a step puts those of later passes in the wrong place."""
-    if len(order) <= 2:  # noqa: PLR2004  (the greatest weight of pairs is the same both ways)
-        return [tuple(order)]
-    firsts = [(first, *(i for i in order if i != first)) for first in order]
-    return [*dict.fromkeys([firsts[0], tuple(order[::-1]), *firsts])][:_MOST_ORDERS]
+    return root
 
 
 def _make_tree(graph: Graph, number: int) -> Step:
@@ -152,12 +130,7 @@ def _merge(into: Step, other: Step) -> None:
 
 
 def _pair(a: list[Step], b: list[Step]) -> list[tuple[int, int]]:
-    ids = [{item.id for item in step.found.values()} for step in a]
-    own = [next(iter(step.found.values())).id for step in b]
-    weights = [_OP if step.key[0] == "op" else _CALL for step in a]
-    return align(
-        [step.key for step in a], [step.key for step in b], lambda i, j: weights[i] + _SAME_ID * (own[j] in ids[i])
-    )
+    return align([step.key for step in a], [step.key for step in b])
 
 
 def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_last: bool = False) -> list[Step]:
@@ -203,20 +176,3 @@ def sort_steps(steps: list[Step]) -> list[Step]:
             if not waits[after]:
                 heapq.heappush(ready, entry(after))
     return [*found, *(step for step in steps if waits[step])]  # the latter if passes have the same inputs in two orders
-
-
-def _least_steps(trees: list[Step]) -> int:
-    """The number of steps that no order can undercut: of each code in a call, as many as the pass with most has."""
-    most: Counter[int] = Counter()
-    known: dict[tuple[int, tuple[Any, ...]], int] = {}  # number of the code around, and key → number of a code
-    for tree in trees:
-        todo = [(0, tree)]
-        counts: Counter[int] = Counter()
-        while todo:
-            around, step = todo.pop()
-            for inner in step.inside:
-                code = known.setdefault((around, inner.key), len(known) + 1)
-                counts[code] += 1
-                todo.append((code, inner))
-        most |= counts
-    return most.total()

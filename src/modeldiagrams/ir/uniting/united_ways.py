@@ -12,6 +12,8 @@ from modeldiagrams.ir.ways import QuietSide, Side, UncalledModule, WaitsFor, Way
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from modeldiagrams.ir.graph import Graph
+
 __all__ = ["drop_sides", "unite_uncalled", "unite_ways"]
 
 
@@ -31,14 +33,16 @@ def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
     return tuple(sorted(map(_unite, found.values()), key=_place))
 
 
-def drop_sides(ways: Sequence[Way], took: Collection[QuietSide]) -> tuple[Way, ...]:
-    """Leave out sides that are not taken, but that another pass took without running tensors there."""
+def drop_sides(graph: Graph, took: Collection[QuietSide]) -> Graph:
+    """Leave out sides that a pass did not take, but that another one took without running tensors there."""
     kept = [
-        [side for side in way.sides if side.taken or (way.source, way.condition, side.name) not in took] for way in ways
+        [side for side in way.sides if side.taken or (way.source, way.condition, side.name) not in took]
+        for way in graph.ways
     ]
-    return tuple(
-        msgspec.structs.replace(way, sides=tuple(sides)) for way, sides in zip(ways, kept, strict=True) if sides
-    )
+    ways = [
+        msgspec.structs.replace(way, sides=tuple(sides)) for way, sides in zip(graph.ways, kept, strict=True) if sides
+    ]
+    return msgspec.structs.replace(graph, ways=tuple(ways))
 
 
 def _unite(ways: Mapping[int, Way]) -> Way:
