@@ -11,6 +11,7 @@ import modeldiagrams
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.html.descriptions import describe_picture
 from modeldiagrams.html.fragment import render_element
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.remarks import list_remarks
@@ -58,6 +59,23 @@ def test_remarks_name_cases_costs_errors_and_differences() -> None:
     assert "2 parts only in train; 1 part in no pass of the model itself." in remarks
 
 
+def test_forced_passes_are_named_and_a_pass_without_cases_is_not() -> None:
+    graphs = [trace(Net().eval(), (torch.ones(2, 4), *more)) for more in ((), (torch.ones(4),))]
+    graph = unite_cases(dict(zip((AS_TRACED, "net.py:7 yes"), graphs, strict=True)), {}, {"net.py:7 yes"})
+    remarks = list_remarks(graph)
+    assert remarks[0] == "Dashed: only in passes with a forced answer, net.py:7 yes."
+    assert not any("traced" in remark for remark in remarks)
+    assert "through its code in some cases only" not in render_element(drawn(graph))
+
+
+def test_ways_of_some_cases_are_counted_if_none_was_left_out() -> None:
+    model = Net()
+    graphs = {
+        mode: trace(model.train(mode == "train"), (torch.ones(2, 4), torch.ones(4))) for mode in ("eval", "train")
+    }
+    assert "1 way through its code in some cases only" in render_element(drawn(unite_cases(graphs)))
+
+
 def test_a_graph_of_one_pass_says_nothing_of_cases() -> None:
     graph = trace(Net().eval(), (torch.ones(2, 4),))
     assert not any("Case" in text for text in (*list_remarks(graph), str(modeldiagrams.summary(graph))))
@@ -76,7 +94,8 @@ def test_table_shows_cells_side_by_side_where_they_differ() -> None:
     assert lines["Net"][2:] == ["2×2 | 1×2", "50", "50", "96 | 80", "1"]
     assert lines["body"][2] == "2×4 | 1×4"
     assert lines["more"][2:] == ["1×4", "20", "20", "32", "1", "b"]
-    assert "Cases: a infer: 96 FLOPs, 48 B; b train: 80 FLOPs, " in str(table)
+    assert "Cases: a infer: 96 FLOPs, 48 B of activations; b train: 80 FLOPs, " in str(table)
+    assert "\nFLOPs: " not in str(table)  # of which case?
     rows = {row["name"]: row for row in table.rows}
     assert rows["body"]["by_case"]["train"]["outputs"] == {"output": (1, 4)}
     assert rows["more"]["by_case"].keys() == {"train"}

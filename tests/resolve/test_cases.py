@@ -9,7 +9,7 @@ from torch.nn import functional
 
 import modeldiagrams
 from modeldiagrams.engine.problems import make_forward_problem
-from modeldiagrams.errors import OptionError, TargetError
+from modeldiagrams.errors import ModelDiagramsError, OptionError, TargetError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Call
@@ -42,6 +42,14 @@ class Net(nn.Module):
         return {"loss": loss, "error": (self.forward(x).argmax(1) != y).float().mean()}
 
 
+class Plain(Net):
+    """Does without what only training does."""
+
+    def forward(self, x, mask=None):
+        x = self.drop(self.fc(x).relu())
+        return self.head(x if mask is None else x * mask)
+
+
 class Reads(nn.Module):
     """Needs values in one case."""
 
@@ -56,7 +64,7 @@ def call(model, cases, **options):
 
 
 def trace(model, cases, **options):
-    graph = trace_cases(call(model, cases, **options), None, lambda target: target).graph
+    graph = trace_cases(call(model, cases, **options), None, lambda target: target, lambda: 0).graph
     check_graph(graph)
     return graph
 
@@ -211,6 +219,57 @@ def test_cases_of_an_own_model():
         modeldiagrams.trace(model, (x,), cases={"a": {"method": "foo"}})
 
 
+def test_a_case_of_an_own_model_keeps_the_arguments_that_fit():
+    x = torch.ones(2, 4)
+    cases = {
+        "masked": {"kwargs": {"mask": torch.ones(4)}},
+        "by name": {"kwargs": {"x": x, "mask": torch.ones(4)}},
+        "step": {"method": "training_step", "kwargs": {"batch_idx": 0, "batch": (x, x[:, 0].long())}},
+        "wrong": {"method": "training_step", "kwargs": {"batch_idx": 0}, "args": (x, x)},
+    }
+    *complete, wrong = modeldiagrams.trace(Net(4), (x,), cases=cases).cases
+    assert {case.status.state for case in complete} == {"complete"}
+    assert (wrong.status.error.type, "training_step" in wrong.status.error.message) == ("TypeError", True)
+
+
+@pytest.mark.parametrize(
+    ("cases", "problem"),
+    [
+        ({"b": {"method": "nothing"}}, "case 'b': option `method`: Net has no method 'nothing'"),
+        (
+            {"b": {"args": torch.ones(2, 4)}},
+            "case 'b': expected args as a tuple, and it is of type Tensor",
+        ),
+        ({1: {}}, "expected a text as the name of a case, and it is 1"),
+    ],
+)
+def test_errors_of_an_own_model_name_the_case(cases, problem):
+    with pytest.raises(ModelDiagramsError, match=problem):
+        modeldiagrams.trace(Net(), (torch.ones(2, 4),), cases=cases)
+
+
+class Cache:
+    def length(self):
+        return 3
+
+
+class Cached(nn.Module):
+    """Asks a cache what runs no tensors; one that is not given might be a tensor."""
+
+    def forward(self, x, cache=None, mask=None):
+        n = cache.length() if cache is not None else 0
+        return x + n if mask is None else x * mask
+
+
+def test_a_side_is_not_left_out_that_another_case_took_without_tensors():
+    args = (torch.ones(2),)
+    cases = {"without": {}, "with": {"args": args, "kwargs": {"cache": Cache()}}}
+    both = modeldiagrams.trace(Cached(), args, cases=cases)
+    assert [way.condition for way in both.ways] == ["mask is None"]
+    only = modeldiagrams.trace(Cached(), args, cases={"without": {}, "again": {}})
+    assert [side.taken for way in only.ways if "cache" in way.condition for side in way.sides] == [False]
+
+
 def test_cases_of_a_name_in_python():
     drawn = modeldiagrams.diagram(f"{__name__}.Net", cases={"infer": {}, "train": {"training": True}})
     assert drawn.graph.node("/add").cases == (1,)
@@ -228,6 +287,9 @@ def test_generation_has_a_pass_for_the_prompt_and_one_with_a_cache():
     calls = {node.path: node.cases for node in graph.module_calls()}
     assert calls["encoder.block.0"] == (0,)
     assert calls["decoder.block.0"] == (1, 2)
+    assert not any(
+        "decoder" in said.subject for case in graph.cases for said in (*graph.assumptions, *case.assumptions)
+    )
     assert calls["decoder.block.0.layer.1.EncDecAttention.k"] == (1,)  # its keys come from the cache
     with pytest.raises(TargetError, match="Net has no method `generate`"):
         trace("Net", "generate")
@@ -252,5 +314,8 @@ def test_differences_name_cases_and_what_changed_in_them():
     assert ("case-added", "case masked added") in {(change.id, change.text) for change in found.changes}
     assert "case masked removed" in {change.text for change in modeldiagrams.diff(both, one).changes}
     assert modeldiagrams.diff(both, both).same
+    modes = {"infer": {"inputs": [2, 4]}, "train": {"inputs": [2, 4], "training": True}}
+    found = modeldiagrams.diff(trace("Net", modes), trace("Plain", modes))
+    assert "only in train: op add removed at (model)" in {change.text for change in found.changes}
     sizes = [trace("Net", {"infer": {"inputs": [2, 4]}, "big": {"inputs": [rows, 4]}}) for rows in (3, 4)]
     assert "case big: example input x 3×4 → 4×4" in {change.text for change in modeldiagrams.diff(*sizes).changes}

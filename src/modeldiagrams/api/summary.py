@@ -5,23 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.module_summary import (
-    COLUMNS,
-    DEFAULT_COLUMNS,
-    LEVELS,
-    Column,
-    Summary,
-    SummaryRow,
-    format_cell,
-    summarise,
-)
+from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
 from modeldiagrams.html.module_table import render_summary
-from modeldiagrams.ir.way_words import explain_uncalled, list_left_sides, say_taken
+from modeldiagrams.ir.way_words import count_uncalled, list_left_sides, name_uncalled, say_taken
 from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.draw import build_outline
 
@@ -72,9 +64,8 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
 def _list_left_out(graph: Graph) -> dict[str, str]:
     """What a pass left out, as lines below the totals."""
     found = {}
-    if (uncalled := explain_uncalled(graph)) is not None:
-        count, _, names = uncalled.partition(" modules never ran: ")
-        found["Never ran"] = f"{count} modules: {names.removesuffix('.')}"
+    if graph.uncalled:
+        found["Never ran"] = f"{count_uncalled(graph)}: {name_uncalled(graph)}"
     if left := list_left_sides(graph):
         sides = "; ".join(f"{side.text} ({side.source})" for side in left[:_MOST_SIDES])
         more = f"; … and {len(left) - _MOST_SIDES} more" if len(left) > _MOST_SIDES else ""
@@ -95,10 +86,6 @@ def check_table(depth: int, columns: Sequence[str]) -> None:
             raise OptionError("columns", f"expected some of {', '.join(COLUMNS)}, got {name!r}")
 
 
-def _values(row: SummaryRow) -> dict[str, Any]:
-    return msgspec.structs.asdict(row)
-
-
 class ModelSummary:
     """A table of a model's modules.
 
@@ -114,8 +101,7 @@ class ModelSummary:
         self._content = content
         self._columns = tuple(columns)
         self.rows: list[dict[str, Any]] = [
-            {**_values(row), "by_case": {name: _values(one) for name, one in row.by_case.items()}}
-            for row in content.rows
+            {**asdict(row), "by_case": {name: asdict(one) for name, one in row.by_case.items()}} for row in content.rows
         ]
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.ir.way_words import (
     WAITS_FOR,
-    explain_uncalled,
+    count_uncalled,
     fold_paths,
     list_left_sides,
     list_partial,
@@ -35,15 +35,14 @@ def render_left_out(graph: Graph) -> Markup | None:
 
 
 def _render_uncalled(graph: Graph) -> Iterable[str]:
-    if (sentence := explain_uncalled(graph)) is None:
+    if not graph.uncalled:
         return
     classes = {module.path: module.class_.rpartition(".")[2] for module in graph.uncalled}
     rows = [
         f"<li>{html_text(path)}{f' <code>{html_text(classes[path])}</code>' if path in classes else ''}</li>"
         for path in fold_paths([*classes])
     ]
-    count = html_text(sentence.partition(":")[0])
-    yield f'<div class="mg-left-out"><p>{count}:</p><ul>{_join(rows)}</ul></div>'
+    yield f'<div class="mg-left-out"><p>{count_uncalled(graph)} never ran:</p><ul>{_join(rows)}</ul></div>'
 
 
 def _render_ways(graph: Graph) -> Iterable[str]:
@@ -58,7 +57,8 @@ def _render_ways(graph: Graph) -> Iterable[str]:
     if partial:
         rows = [_render_side(text, f"{source}, {cases}") for text, source, cases in partial]
         groups.append(f"<p>In some cases only:</p><ul>{_join(rows)}</ul>")
-    summary = f"{html_text(say_taken(graph))} through its code"
+    count = f"{len(partial)} way{'s'[: len(partial) != 1]} through its code in some cases only"
+    summary = f"{html_text(say_taken(graph))} through its code" if left else count
     yield f'<details class="mg-left-out"><summary>{summary}</summary>{"".join(groups)}</details>'
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter, defaultdict
 from math import prod
@@ -18,7 +19,7 @@ from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_guesses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.draw import OutlineRow
@@ -141,51 +142,42 @@ def summarise(
 def _iter_rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
     """Yield the rows of the model, with a stack instead of recursion, because models nest deeply."""
     todo: list[tuple[Branch | str, SummaryRow | None]] = [(root, None)]
-    passes = _Passes(graph)
+    build_row = _make_builder_of_cases(graph)
     while todo:
         branch, parent = todo.pop()
         if isinstance(branch, str):
             yield _place_below(SummaryRow(name=branch), parent)
             continue
-        row = _place_below(passes.build_row(branch.row), parent)
+        row = _place_below(build_row(branch.row), parent)
         yield row
         if branch.hidden:
             todo.append((f"… {branch.hidden} more", row))
         todo += [(child, row) for child in reversed(branch.children)]
 
 
-class _Pass:
-    """A graph of one pass, or of several as if it were one."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._bounds = bounds_of(graph)
-        self._costs = _average_costs(graph) if graph.status.costs_of_input else {}
-
-    def build_row(self, row: OutlineRow | None) -> SummaryRow:
-        return _build_row(self._graph, row, self._bounds, self._costs)
+def _make_builder(graph: Graph) -> Callable[[OutlineRow | None], SummaryRow]:
+    """Make the function that builds the rows of one pass, or of several as if they were one."""
+    costs = _average_costs(graph) if graph.status.costs_of_input else {}
+    return functools.partial(_build_row, graph, bounds_of(graph), costs)
 
 
-class _Passes(_Pass):
-    """A graph, and each of its cases."""
+def _make_builder_of_cases(graph: Graph) -> Callable[[OutlineRow | None], SummaryRow]:
+    """Make the function that builds a row with what it is in each case."""
+    build, shown, letters = _make_builder(graph), shown_cases(graph), list_letters(graph)
+    if len(shown) < 2:  # noqa: PLR2004
+        return build
+    builders = {i: _make_builder(graph.case(case.name)) for i, case in shown.items()}
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        shown = shown_cases(graph)
-        self._letters = list_letters(graph)
-        self._cases = {i: (case, _Pass(graph.case(case.name))) for i, case in shown.items() if len(shown) > 1}
-
-    def build_row(self, row: OutlineRow | None) -> SummaryRow:
-        built = super().build_row(row)
-        if not self._cases or (row and not row.class_):
-            return built
-        item = self._graph.functions.get(row.id) or self._graph.node(row.id) if row else None
+    def build_all(row: OutlineRow | None) -> SummaryRow:
+        item = graph.functions.get(row.id) or graph.by_id.get(row.id) if row else None
         by_case = {
-            case.name: alone.build_row(row and msgspec.structs.replace(row, id=case.ids.get(row.id, row.id)))
-            for i, (case, alone) in self._cases.items()
-            if item is None or not item.cases or i in item.cases
+            case.name: builders[i](row and msgspec.structs.replace(row, id=case.ids.get(row.id, row.id)))
+            for i, case in shown.items()
+            if not (row and not row.class_) and (item is None or not item.cases or i in item.cases)
         }
-        return msgspec.structs.replace(built, cases=mark_cases(item, self._letters) if item else "", by_case=by_case)
+        return msgspec.structs.replace(build(row), cases=mark_cases(item, letters) if item else "", by_case=by_case)
+
+    return build_all
 
 
 def _place_below(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
@@ -216,7 +208,7 @@ def _average(costs: list[int | None]) -> int | None:
 
 
 def _build_row(
-    graph: Graph, row: OutlineRow | None, bounds: Bounds, costs: dict[str, tuple[int | None, int | None]]
+    graph: Graph, bounds: Bounds, costs: dict[str, tuple[int | None, int | None]], row: OutlineRow | None
 ) -> SummaryRow:
     """Build the row for a row of the outline; None is the model."""
     if row and not row.class_:
@@ -270,26 +262,28 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
     per_case = _describe_costs(graph)
     most, largest = (f"{bounds.cost_sign} " if None in items else "" for items in (bounds.flops, bounds.memory))
     activations = f"{largest}{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
+    each = f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted"
+    memory = activations if model.activation_bytes else "activations not counted"
     time = {"Own time": f"{format_time(model.time_ns)} inside operations"} if model.time_ns is not None else {}
     return {
         "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
-        "FLOPs": f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
-        "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
-        **time,
+        **({} if per_case else {"FLOPs": each}),
+        "Memory": _describe_weights(graph) if per_case else f"{_describe_weights(graph)}, {memory}",
+        **({} if per_case else time),
         **per_case,
         **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
 
 
 def _describe_costs(graph: Graph) -> dict[str, str]:
-    """Describe what each case costs; the totals are those of the first one."""
+    """Describe what each case costs, if there are several."""
     letters = list_letters(graph)
     costs = [
-        f"{letters[i]} {case.name}: {format_flops(model.flops or 0)} FLOPs, {format_bytes(model.activation_bytes or 0)}"
+        f"{letters[i]} {case.name}: {format_flops(case.model.flops or 0)} FLOPs, "
+        f"{format_bytes(case.model.activation_bytes or 0)} of activations"
         for i, case in shown_cases(graph).items()
-        for model in [case.model]
     ]
-    return {"Cases": "; ".join(costs)} if len(costs) > 1 else {}
+    return {"Cases": f"{'; '.join(costs)}. A multiply-add counts as two FLOPs"} if len(costs) > 1 else {}
 
 
 def _describe_weights(graph: Graph) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.nodes import FunctionCall, Node
 
 __all__ = [
+    "AS_TRACED",
+    "explain_failure",
     "join_names",
     "list_case_remarks",
     "list_letters",
@@ -23,6 +25,11 @@ __all__ = [
     "say_only",
     "shown_cases",
 ]
+
+
+AS_TRACED = "as traced"
+"""Name of the only case that the author has, beside those of other sides."""
+_MOST_FORCED = 6
 
 
 def shown_cases(graph: Graph) -> dict[int, Case]:
@@ -64,9 +71,17 @@ def say_differences(graph: Graph) -> list[str]:
 def list_case_remarks(graph: Graph) -> list[str]:
     """Say what each case is and costs, and how they differ."""
     letters = list_letters(graph)
-    found = [_describe(case, letters.get(i)) for i, case in enumerate(graph.cases) if not case.forced]
+    found = [
+        _describe(case, letters.get(i))
+        for i, case in enumerate(graph.cases)
+        if not case.forced and case.name != AS_TRACED
+    ]
     if differences := say_differences(graph) if len(letters) > 1 else []:
         found.append(f"{'; '.join(differences)}.")
+    forced = [f"{case.name} ({case.text})" if case.text else case.name for case in graph.cases if case.forced]
+    if forced:
+        more = [f"{len(forced) - _MOST_FORCED} more"] if len(forced) > _MOST_FORCED else []
+        found.append(f"Dashed: only in passes with a forced answer, {join_names([*forced[:_MOST_FORCED], *more])}.")
     return found
 
 
@@ -74,14 +89,20 @@ def _describe(case: Case, letter: str | None) -> str:
     name = f"Case {letter}, {case.name}" if letter else f"Case {case.name}"
     text = f" ({case.text})" if case.text else ""
     if case.status.state != "complete":
-        error = case.status.error
-        why = error.message.split("\n", 1)[0] if error else next(iter(case.status.notes), "it has no result")
-        return f"{name}{text} failed: {why}"
+        return f"{name}{text} failed: {explain_failure(case)}"
     costs = [f"{format_flops(case.model.flops)} FLOPs"] if case.model.flops else []
     costs += [f"{format_bytes(case.model.activation_bytes)} of activations"] if case.model.activation_bytes else []
     mode = {"real": "real values", "fake": "shapes only", "meta": "shapes only"}.get(case.status.mode or "", "")
     assumed = [f"assumed {item.subject} = {item.value}" for item in case.assumptions if item.subject != "rule"]
     return f"{name}{text}: {', '.join([*costs, mode, *assumed])}."
+
+
+def explain_failure(case: Case) -> str:
+    """Say why a case has no result, in one line; empty if it has one."""
+    if case.status.state == "complete":
+        return ""
+    error = case.status.error
+    return error.message.split("\n", 1)[0] if error else next(iter(case.status.notes), "it has no result")
 
 
 def join_names(names: list[str]) -> str:

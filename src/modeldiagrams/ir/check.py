@@ -34,8 +34,7 @@ def check_graph(graph: Graph) -> None:
     _check_references(graph, nodes)
     _check_times(graph)
     check_ways(graph)
-    if graph.cases:
-        check_cases(graph, nodes)
+    check_cases(graph, nodes)
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import GraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Case, Graph
     from modeldiagrams.ir.nodes import Node
@@ -27,19 +27,28 @@ def check_cases(graph: Graph, nodes: Mapping[str, Node]) -> None:
         if case.name in [other.name for other in graph.cases[:i]]:
             raise GraphError(f"$.cases[{i}].name", f"expected a name of its own, got {case.name!r} a second time")
         _check_case(graph, f"$.cases[{i}]", case)
+    for path, item, around in _list_items(graph, nodes):
+        for k, number in enumerate(item.cases):
+            if number not in ran:
+                raise GraphError(f"{path}.cases[{k}]", f"expected the index of a complete case, got {number}")
+        for other in around:
+            if other is not None and other.cases and not set(item.cases or ran) <= {*other.cases}:
+                expected = f"expected cases of {other.id!r}, {[*other.cases]}"
+                raise GraphError(f"{path}.cases", f"{expected}, got {[*item.cases]}")
+
+
+def _list_items(graph: Graph, nodes: Mapping[str, Node]) -> Iterator[tuple[str, Any, Sequence[Any]]]:
+    """List what has cases: its JSON path, itself, and the nodes whose cases it needs."""
     for i, node in enumerate(graph.nodes):
-        _check_numbers(f"$.nodes[{i}]", node, ran)
-        _check_inside(f"$.nodes[{i}]", node, [nodes.get(graph.hierarchy[node.id] or "")], ran)
+        yield f"$.nodes[{i}]", node, [nodes.get(graph.hierarchy[node.id] or "")]
     for name, call in graph.functions.items():
-        _check_numbers(f"$.functions[{name!r}]", call, ran)
+        yield f"$.functions[{name!r}]", call, ()
     for source, edges in graph.adjacency.items():
         for i, edge in enumerate(edges):
-            path = f"$.adjacency[{source!r}][{i}]"
-            _check_numbers(path, edge, ran)
-            _check_inside(path, edge, [nodes[source], nodes[edge.to]], ran)
+            yield f"$.adjacency[{source!r}][{i}]", edge, [nodes[source], nodes[edge.to]]
     for i, way in enumerate(graph.ways):
         for j, side in enumerate(way.sides):
-            _check_numbers(f"$.ways[{i}].sides[{j}]", side, ran)
+            yield f"$.ways[{i}].sides[{j}]", side, ()
 
 
 def _check_case(graph: Graph, path: str, case: Case) -> None:
@@ -57,15 +66,3 @@ def _check_case(graph: Graph, path: str, case: Case) -> None:
     for name in chain(case.model.inputs.values(), case.model.outputs.values()):
         if name not in graph.tensors:
             raise GraphError(f"{path}.model", f"no such tensor: {name!r}")
-
-
-def _check_numbers(path: str, item: Any, ran: set[int]) -> None:
-    for i, number in enumerate(item.cases):
-        if number not in ran:
-            raise GraphError(f"{path}.cases[{i}]", f"expected the index of a complete case, got {number}")
-
-
-def _check_inside(path: str, item: Any, around: list[Any], ran: set[int]) -> None:
-    for other in around:
-        if other is not None and not set(item.cases or ran) <= set(other.cases or ran):
-            raise GraphError(f"{path}.cases", f"expected cases of {other.id!r}, {[*other.cases]}, got {[*item.cases]}")

@@ -27,8 +27,6 @@ def check_ways(graph: Graph) -> None:
             raise GraphError(f"$.ways[{i}].source", f"expected file:line, got {way.source!r}")
         if not way.sides:
             raise GraphError(f"$.ways[{i}].sides", "expected at least one side, got none")
-        if any(side.cases for side in way.sides) and not graph.cases:
-            raise GraphError(f"$.ways[{i}].sides", "expected no cases in a graph without cases")
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
     paths: set[str] = set()
     for i, module in enumerate(graph.uncalled):

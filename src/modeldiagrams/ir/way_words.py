@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = [
     "WAITS_FOR",
     "LeftSide",
-    "count_ways",
-    "explain_uncalled",
+    "count_uncalled",
     "fold_paths",
     "list_left_sides",
     "list_lines",
     "list_partial",
+    "name_uncalled",
     "say_taken",
 ]
 
@@ -50,17 +50,12 @@ class LeftSide(NamedTuple):
     """Whether it is in a file of a class of the model, not in code that models share."""
 
 
-def count_ways(graph: Graph) -> tuple[int, int]:
-    """Count the sides that were taken, and all that the pass came to."""
-    sides = [side for way in graph.ways for side in way.sides]
-    return sum(_is_taken(graph, side) for side in sides), len(sides)
-
-
 def say_taken(graph: Graph) -> str:
     """Say how many ways were taken: ``Took 15 of 23 ways``, ``prefill and decode took 19 of 23 ways``."""
     shown = shown_cases(graph).values()
     who = f"{join_names([case.name for case in shown])} took" if len(shown) > 1 else "Took"
-    return "{} {} of {} ways".format(who, *count_ways(graph))
+    sides = [side for way in graph.ways for side in way.sides]
+    return f"{who} {sum(_is_taken(graph, side) for side in sides)} of {len(sides)} ways"
 
 
 def _is_taken(graph: Graph, side: Side) -> bool:
@@ -101,15 +96,17 @@ def _describe(way: Way, side: Side) -> str:
     return f"{'while' if way.statement == 'while' else 'if'} {way.condition}"
 
 
-def explain_uncalled(graph: Graph) -> str | None:
-    """Say which modules never ran, and of how many, as in ``2 of 14 modules never ran: aux_head, teacher.``."""
-    if not graph.uncalled:
-        return None
+def count_uncalled(graph: Graph) -> str:
+    """Count the modules that never ran: ``2 of 14 modules``."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
+    return f"{len(graph.uncalled)} of {len(called) + len(graph.uncalled)} modules"
+
+
+def name_uncalled(graph: Graph) -> str:
+    """Name the modules that never ran."""
     names = fold_paths([module.path for module in graph.uncalled])
-    shown = ", ".join(names[:_MOST_NAMES])
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{len(graph.uncalled)} of {len(called) + len(graph.uncalled)} modules never ran: {shown}{more}."
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def fold_paths(paths: list[str]) -> list[str]:
@@ -123,7 +120,7 @@ def fold_paths(paths: list[str]) -> list[str]:
 def list_lines(graph: Graph, most: int = 12) -> list[str]:
     """List what a pass left out, for text: at most so many sides; none if it left out nothing."""
     left = list_left_sides(graph)
-    found = [sentence] if (sentence := explain_uncalled(graph)) else []
+    found = [f"{count_uncalled(graph)} never ran: {name_uncalled(graph)}."] if graph.uncalled else []
     if left:
         found.append(f"{say_taken(graph)}; not taken:")
         found += [f"  {WAITS_FOR[side.waits_for].lower()}: {side.text} ({side.source})" for side in left[:most]]

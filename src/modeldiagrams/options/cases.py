@@ -43,13 +43,7 @@ def read_cases(value: Any) -> Any:
         ModelDiagramsError: for what is no map, too many cases, and an unknown or invalid option of a case.
     """
     value = read_yaml(value) if isinstance(value, str) else value
-    if value is None or value == GENERATE:
-        return value
-    _check_map(value, f", or `{GENERATE}`")
-    cases = {str(name): {} if own is None else own for name, own in value.items()}
-    for name, own in cases.items():
-        _check_case(f"case {name!r}", own, CaseOptions.__struct_fields__)
-    return cases
+    return value if value is None or value == GENERATE else _checked(value, CaseOptions.__struct_fields__)
 
 
 def check_given_cases(cases: Any) -> Mapping[str, Mapping[str, Any]]:
@@ -59,26 +53,31 @@ def check_given_cases(cases: Any) -> Mapping[str, Mapping[str, Any]]:
         OptionError: as `read_cases`.
     """
     try:
-        _check_map(cases, f", or {GENERATE!r}")
-        for name, own in cases.items():
-            _check_case(f"case {name!r}", own, _GIVEN)
+        return _checked(cases, _GIVEN)
     except ModelDiagramsError as error:
         raise OptionError("cases", f"{error}.") from error
-    checked: Mapping[str, Mapping[str, Any]] = cases
-    return checked
 
 
-def _check_map(cases: Any, others: str) -> None:
+def _checked(cases: Any, known: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(cases, Mapping) or not cases:
-        raise ModelDiagramsError(f"expected a map from names of cases to their options{others}")
+        raise ModelDiagramsError(f"expected a map from names of cases to their options, or `{GENERATE}`")
     if len(cases) > _MOST:
         raise ModelDiagramsError(f"expected at most {_MOST} cases, and these are {len(cases)}")
+    for name in cases:
+        if known is _GIVEN and not isinstance(name, str):
+            raise ModelDiagramsError(f"expected a text as the name of a case, and it is {name!r}")
+    found: dict[str, Any] = {str(name): {} if own is None else own for name, own in cases.items()}
+    for name, own in found.items():
+        _check_case(f"case {name!r}", own, known)
+    return found
 
 
 def _check_case(place: str, own: Any, known: Sequence[str]) -> None:
     """Check the options of a case; positional and named arguments of Python may be anything."""
     if not isinstance(own, Mapping):
         raise ModelDiagramsError(f"{place}: expected a map of options, {{training: true}}, and it is {own!r}")
+    if known is _GIVEN and not isinstance(own.get("args", ()), Sequence):
+        raise ModelDiagramsError(f"{place}: expected args as a tuple, and it is of type {type(own['args']).__name__}")
     types = {field.name: field.type for field in msgspec.structs.fields(CaseOptions)}
     for name, value in own.items():
         if name not in known:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.errors import TargetError
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
-from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
+from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.candidates import preferring_sizes
@@ -180,7 +181,7 @@ def graph_of(
 ) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
     found = record(target, mode, costs=costs, measure_time=measure_time)
-    graph = (with_other_sides({AS_TRACED: found}) if explore else found).graph
+    graph = unite_traces({AS_TRACED: found}, explores=explore).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 

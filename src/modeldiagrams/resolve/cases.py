@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.ir.graph import Failure, Graph, Status
 from modeldiagrams.options.cases import GENERATE
 from modeldiagrams.resolve import Target, record, resolve, seeded
-from modeldiagrams.resolve.exploring import rerun_within, with_other_sides
-from modeldiagrams.resolve.generation import find_generation_calls
+from modeldiagrams.resolve.exploring import rerun_within, unite_traces
+from modeldiagrams.resolve.generation import find_generation_calls, is_given
 from modeldiagrams.tracer import Trace
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.strategies.requests import Built
     from modeldiagrams.tracer import Mode
 
-__all__ = ["TracedCases", "in_one_mode", "trace_cases", "unite_traces"]
+__all__ = ["TracedCases", "in_one_mode", "trace_cases"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class _Case(NamedTuple):
 
 
 def trace_cases(
-    call: Call, device: str | None, prepare: Callable[[Target], Target], seconds_left: Callable[[], float] | None = None
+    call: Call, device: str | None, prepare: Callable[[Target], Target], seconds_left: Callable[[], float]
 ) -> TracedCases:
     """Trace every case of a call, all in one mode if they can be.
 
@@ -54,7 +53,7 @@ def trace_cases(
         call: What the author wrote.
         device: As in `resolve`.
         prepare: Moves a target to where it runs.
-        seconds_left: As in `with_other_sides`.
+        seconds_left: As in `unite_traces`.
 
     Raises:
         TargetError: if none can be called.
@@ -75,22 +74,8 @@ def trace_cases(
     traces = in_one_mode(runs)
     like = next(iter(traces.values())).graph
     every = {name: traces.get(name) or Trace(_fail(errors[name], like), ()) for name in texts}
-    united = unite_traces(every, texts, explore=bool(call.explore), seconds_left=seconds_left)
+    united = unite_traces(every, texts, explores=call.explore, seconds_left=seconds_left)
     return TracedCases(united.graph, united.sources, tuple(targets.values()))
-
-
-def unite_traces(
-    traces: Mapping[str, Trace],
-    texts: Mapping[str, str],
-    *,
-    explore: bool,
-    seconds_left: Callable[[], float] | None = None,
-) -> Trace:
-    """Unite the passes of cases, with those of other sides if they are asked for."""
-    if explore:
-        return with_other_sides(traces, texts, seconds_left)
-    files = {file for trace in traces.values() for file in trace.sources}
-    return Trace(unite_cases({name: trace.graph for name, trace in traces.items()}, texts), tuple(sorted(files)))
 
 
 def in_one_mode(runs: Mapping[str, tuple[Mode, Callable[[Mode], Trace]]]) -> dict[str, Trace]:
@@ -130,8 +115,9 @@ def _list_generation(call: Call, device: str | None) -> Iterator[_Case]:
     """The passes of a model that generates."""
     own = msgspec.structs.replace(call, cases=None)
     target = resolve(own, device)
+    used = tuple(said for said in target.assumptions if is_given(said.subject.removeprefix("inputs.")))
     for name, found in find_generation_calls(target.model, target.args, target.kwargs, call.model).items():
-        entered = replace(target, args=found.args, kwargs=found.kwargs, entry=found.entry, trace=None)
+        entered = replace(target, args=found.args, kwargs=found.kwargs, entry=found.entry, assumptions=used, trace=None)
         yield _Case(name, found.text, own, entered)
 
 

@@ -1,4 +1,4 @@
-"""Adds the passes of the option `explore` to a graph: those that take other sides where a tensor's value decided."""
+"""Unites the passes of cases, and those that take other sides where a tensor's value decided: option `explore`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.ir.cases import unite_cases
+from modeldiagrams.ir.uniting.united_ways import drop_sides
+from modeldiagrams.ir.ways import QuietSide
 from modeldiagrams.tracer import Trace
-from modeldiagrams.tracer.decisions.explore import explore
+from modeldiagrams.tracer.decisions.explore import Explored, explore
 from modeldiagrams.tracer.values.source_lines import user_files
 
 if TYPE_CHECKING:
@@ -20,24 +23,27 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.forward_pass import Prepare
 
-__all__ = ["AS_TRACED", "rerun_within", "with_other_sides"]
-
-AS_TRACED = "as traced"
-"""Name of the only case that the author has."""
+__all__ = ["rerun_within", "unite_traces"]
 
 
-def with_other_sides(
-    traces: Mapping[str, Trace], texts: Mapping[str, str] | None = None, seconds_left: Callable[[], float] | None = None
+def unite_traces(
+    traces: Mapping[str, Trace],
+    texts: Mapping[str, str] | None = None,
+    *,
+    explores: bool | None,
+    seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> Trace:
-    """Unite passes with those of other sides; a pass alone stays as it is if there are none.
+    """Unite passes, with those of other sides if these are asked for; a pass `AS_TRACED` alone stays as it is.
 
     Args:
         traces: Name of a case → its pass.
         texts: Name of a case → what its author wrote.
-        seconds_left: Says how much time there still is; without it, any.
+        explores: Whether to find other sides.
+        seconds_left: Says how much time there still is.
     """
-    found = explore([*traces.values()], seconds_left or (lambda: math.inf))
-    graphs = {**{name: trace.graph for name, trace in traces.items()}, **found.graphs}
+    found = explore([*traces.values()], seconds_left) if explores else Explored()
+    took = frozenset[QuietSide]().union(*(trace.quiet for trace in traces.values()))
+    graphs = {name: drop_sides(trace.graph, took) for name, trace in traces.items()} | found.graphs
     graph = next(iter(graphs.values()))
     if [*graphs] != [AS_TRACED]:
         graph = unite_cases(graphs, {**(texts or {}), **found.texts}, found.graphs)

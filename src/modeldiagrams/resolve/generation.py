@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["GenerationCall", "find_generation_calls"]
+__all__ = ["GenerationCall", "find_generation_calls", "is_given"]
 
 _NOT_GIVEN = ("decoder_", "labels", "past_key_values", "return_dict", "use_cache")
 """Beginnings of inputs of a forward that `generate` makes itself."""
@@ -65,7 +65,7 @@ def find_generation_calls(
             f"option `cases`: {name} has no method `generate`; write the cases by name, `{{first: {{…}}, next: {{…}}}}`"
         )
     given = {**dict(zip(get_parameters(model.forward), args, strict=False)), **kwargs}
-    given = {key: value for key, value in given.items() if not key.startswith(_NOT_GIVEN)}
+    given = {key: value for key, value in given.items() if is_given(key)}
     is_meta = any(parameter.is_meta for parameter in model.parameters())
     if is_meta:
         given = pytree.tree_map_only(Tensor, lambda tensor: tensor.to("meta"), given)
@@ -90,6 +90,11 @@ def find_generation_calls(
     if "decode" not in found:
         raise TargetError(f"option `cases`: {name}.generate made fewer than two passes; write the cases by name")
     return found
+
+
+def is_given(name: str) -> bool:
+    """Whether `generate` gets an input of the forward; others it makes itself."""
+    return not name.startswith(_NOT_GIVEN)
 
 
 class _Answers(TorchFunctionMode):
@@ -117,8 +122,6 @@ def _keep_calls(model: nn.Module, encoder: nn.Module | None, found: dict[str, Ge
     """Keep the arguments of calls as they are before, because caches change."""
 
     def keep(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if "decode" in found:
-            raise _EnoughError
         name, text = ("decode", "its second call") if "prefill" in found else ("prefill", "its first call")
         found[name] = GenerationCall(f"generate, {text}", *copy.deepcopy((args, kwargs)))
         if name == "decode":

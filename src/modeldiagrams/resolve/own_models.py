@@ -11,12 +11,13 @@ import msgspec
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import OptionError, TargetError
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.options.cases import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.options import Call
 from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
-from modeldiagrams.resolve.cases import in_one_mode, unite_traces
-from modeldiagrams.resolve.exploring import AS_TRACED, rerun_within, with_other_sides
+from modeldiagrams.resolve.cases import in_one_mode
+from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
@@ -62,7 +63,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
         cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
-            value), and ``method``, what is called in place of ``forward``, with the shared arguments if they fit.
+            value), and ``method``, what is called in place of ``forward``. Shared arguments count where they fit.
             ``generate``: the passes of a model of transformers that generates.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
 
@@ -84,7 +85,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
         return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
     found = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
-    return (with_other_sides({AS_TRACED: found}) if explore else found).graph
+    return unite_traces({AS_TRACED: found}, explores=explore).graph
 
 
 def _trace_once(
@@ -140,13 +141,18 @@ def _trace_cases(
             runs[case] = shared["mode"], partial(_trace_case, model, call, found.entry)
     else:
         for case, own in check_given_cases(cases).items():
-            method = find_method(model, own.get("method"), name)
-            fits = method is None or not find_call_problem(method, shared["args"], dict(shared["kwargs"] or {}))
-            inputs = {} if fits and not own.keys() & {"args", "kwargs"} else {"args": (), "kwargs": None}
-            call = {**shared, **inputs, **own}
+            try:
+                method = find_method(model, own.get("method"), name)
+            except TargetError as error:
+                raise TargetError(f"case {case!r}: {error}") from error
+            call = {**shared, **own}
+            if own.keys() & {"args", "kwargs", "method"} and find_call_problem(
+                method or getattr(model, "forward", model), call["args"], dict(call["kwargs"] or {})
+            ):
+                call |= {"args": (), "kwargs": None, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)
-    return unite_traces(in_one_mode(runs), texts, explore=explore)
+    return unite_traces(in_one_mode(runs), texts, explores=explore)
 
 
 def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Trace:

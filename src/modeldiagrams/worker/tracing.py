@@ -15,11 +15,12 @@ from torch import nn
 
 from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import ModelDiagramsError, TargetError
+from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.resolve.cases import TracedCases, trace_cases
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
-from modeldiagrams.resolve.exploring import AS_TRACED, with_other_sides
+from modeldiagrams.resolve.exploring import unite_traces
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.tracer.decisions.explore import OUT_OF_TIME
@@ -102,7 +103,12 @@ def _list_imported(model: str) -> tuple[str, ...]:
 
 def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
     call = request.call
-    traced = (_trace_cases if call.cases else _trace_one)(request, seconds_left)
+    device = request.limits.device
+    traced = (
+        trace_cases(call, device, lambda target: _on_device(target, request), seconds_left)
+        if call.cases
+        else _trace_one(request, seconds_left)
+    )
     targets, tried = traced.targets, tuple(line for target in traced.targets for line in target.tried)
     graph = _add_memory_hint(traced.graph, request.limits)
     classes = {type(module) for target in targets for module in target.model.modules()}
@@ -133,14 +139,10 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
-        trace = with_other_sides({AS_TRACED: trace}, seconds_left=seconds_left) if call.explore else trace
+        trace = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = msgspec.structs.replace(trace.graph, assumptions=assumptions)
     return TracedCases(graph, trace.sources, (target,))
-
-
-def _trace_cases(request: TraceRequest, seconds_left: Callable[[], float]) -> TracedCases:
-    return trace_cases(request.call, request.limits.device, lambda target: _on_device(target, request), seconds_left)
 
 
 def _may_differ(status: Status) -> bool:

@@ -11,6 +11,7 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.change_list import LEVELS, VERSION, Change, Checkpoints, Found, Level
 from modeldiagrams.engine.compare.texts import as_markdown, as_text
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.case_texts import say_only
 from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.structure import structural_digest
@@ -159,7 +160,17 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
                 " trace the model so that its forward pass ends without an error"
             )
     found = _compare(compare, before, after)
-    return _difference_of_case(compare, before, after) or found if found.same else found
+    if found.same:
+        return _difference_of_case(compare, before, after) or found
+    return replace(found, changes=tuple(_name_cases(change, before, after) for change in found.changes))
+
+
+def _name_cases(change: Change, before: Graph, after: Graph) -> Change:
+    """Begin a change with the cases of what changed, if all of that is of the same ones and not of all."""
+    places = [(graph, place) for pair in change.places for graph, place in zip((before, after), pair, strict=True)]
+    seen = {say_only(graph, graph.by_id[place]) if place else "" for graph, place in places if place is not None}
+    only = seen.pop() if len(seen) == 1 else ""
+    return replace(change, text=f"{only}: {change.text}") if only else change
 
 
 def _compare(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> Difference:

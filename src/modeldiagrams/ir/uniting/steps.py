@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.ir.nodes import FunctionCall, InputNode, ModuleNode, Node, OpNode, OutputNode
@@ -16,18 +13,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Step", "merge_passes", "sort_steps"]
-
-_CALL, _OP, _SAME_ID = 3, 2, 0.01
-"""Weights of pairs."""
-_MOST_ORDERS, _MOST_NODES = 6, 12_000
-"""Orders to try, and the sum of the nodes in them from which on there are fewer."""
+__all__ = ["Step", "merge_passes"]
 
 
 class Step:
     """A call or op of some passes, and the steps inside it."""
 
-    __slots__ = ("around", "found", "id", "inside", "key", "places")
+    __slots__ = ("around", "found", "id", "inside", "key", "passes")
 
     def __init__(self, key: tuple[Any, ...] = ()) -> None:
         self.id = ""
@@ -36,8 +28,8 @@ class Step:
         """Equal for what may be the same step: the code that makes it, without numbers, which shift."""
         self.found: dict[int, Node | FunctionCall] = {}
         """Number of a pass → the step there."""
-        self.places: dict[int, int] = {}
-        """Number of a pass → when the step began; also of passes that only have what is inside a function call."""
+        self.passes: set[int] = set()
+        """Numbers of passes that have it; also of those that only have what is inside a function call."""
         self.around: Step | None = None
         self.inside: list[Step] = []
 
@@ -56,48 +48,30 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
     Inputs, outputs and weights are no steps.
 
     Args:
-        passes: The passes. The steps that only some have come in this order.
-        order: Their numbers in an order that doesn't depend on how they were given: it decides what is found equal.
+        passes: The passes.
+        order: Their numbers in an order that doesn't depend on how they were given: it decides what is found equal, and
+            which steps come first where no pass has both.
 
     Returns:
         The root, which stands for the call of the model.
     """
-    least = _least_steps([_make_tree(passes[i], i) for i in order]) if len(order) > 2 else 0  # noqa: PLR2004
-    size = sum(len(passes[i].nodes) for i in order)
-    made: list[tuple[int, Step]] = []
-    for numbers in _orders(order)[: max(1, _MOST_NODES // size)]:
-        root, *others = (_make_tree(passes[i], i) for i in numbers)
-        for other in others:
-            _merge(root, other)
-        made.append((sum(1 for _ in root.walk()), root))
-        if made[-1][0] <= least:
-            break
-    best = min(made, key=lambda counted: counted[0])[1]
-    for step in (best, *best.walk()):
-        step.inside = sort_steps(step.inside)
+    root, *others = (_make_tree(passes[i], i) for i in order)
+    for other in others:
+        _merge(root, other)
+    for step in (root, *root.walk()):
         for inner in step.inside:
             inner.around = step
-    return best
-
-
-def _orders(order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Orders of merging: a pass that lacks a step puts those of later passes in the wrong place."""
-    if len(order) <= 2:  # noqa: PLR2004  (the greatest weight of pairs is the same both ways)
-        return [tuple(order)]
-    firsts = [(first, *(i for i in order if i != first)) for first in order]
-    return [*dict.fromkeys([firsts[0], tuple(order[::-1]), *firsts])][:_MOST_ORDERS]
+    return root
 
 
 def _make_tree(graph: Graph, number: int) -> Step:
     root = Step()
     holders: dict[str | None, Step] = {None: root}
-    count = 0
 
     def add(holder: Step, key: tuple[Any, ...], found: Node | FunctionCall) -> Step:
-        nonlocal count
-        count += 1
         step = Step(key)
-        step.found[number], step.places[number] = found, count
+        step.found[number] = found
+        step.passes.add(number)
         holder.inside.append(step)
         return step
 
@@ -137,7 +111,7 @@ def _merge(into: Step, other: Step) -> None:
     while todo:
         into, other = todo.pop()
         into.found.update(other.found)
-        into.places.update(other.places)
+        into.passes |= other.passes
         a, b = into.inside, other.inside
         if not a or not b:
             into.inside = a or b
@@ -152,12 +126,7 @@ def _merge(into: Step, other: Step) -> None:
 
 
 def _pair(a: list[Step], b: list[Step]) -> list[tuple[int, int]]:
-    ids = [{item.id for item in step.found.values()} for step in a]
-    own = [next(iter(step.found.values())).id for step in b]
-    weights = [_OP if step.key[0] == "op" else _CALL for step in a]
-    return align(
-        [step.key for step in a], [step.key for step in b], lambda i, j: weights[i] + _SAME_ID * (own[j] in ids[i])
-    )
+    return align([step.key for step in a], [step.key for step in b])
 
 
 def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_last: bool = False) -> list[Step]:
@@ -170,53 +139,8 @@ def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_las
             nested += [*_nest(b[:first], a[start:k], todo, is_last=True), call]
             content = Step()
             content.inside = b[first : last + 1]
-            for step in reversed(content.inside):
-                content.places |= step.places
+            content.passes = {number for step in content.inside for number in step.passes}
             todo.append((call, content))
             start, b = k + 1, b[last + 1 :]
     rest = a[start:]
     return [*nested, *([*b, *rest] if is_last else _nest(b, rest, todo, is_last=True))]
-
-
-def sort_steps(steps: list[Step]) -> list[Step]:
-    """Sort steps so that those of every pass keep their order, if it is one, and earlier passes come first."""
-    following: dict[Step, list[Step]] = {step: [] for step in steps}
-    waits = dict.fromkeys(steps, 0)
-    for number in {number for step in steps for number in step.places}:
-        chain = sorted((step for step in steps if number in step.places), key=lambda step: step.places[number])
-        for step, after in pairwise(chain):
-            following[step].append(after)
-            waits[after] += 1
-
-    def entry(step: Step) -> tuple[tuple[int, int], int]:
-        return min(step.places.items()), numbers[step]
-
-    numbers = {step: i for i, step in enumerate(steps)}
-    ready = [entry(step) for step in steps if not waits[step]]
-    heapq.heapify(ready)
-    found: list[Step] = []
-    while ready:
-        step = steps[heapq.heappop(ready)[1]]
-        found.append(step)
-        for after in following[step]:
-            waits[after] -= 1
-            if not waits[after]:
-                heapq.heappush(ready, entry(after))
-    return [*found, *(step for step in steps if waits[step])]  # the latter if passes have the same inputs in two orders
-
-
-def _least_steps(trees: list[Step]) -> int:
-    """The number of steps that no order can undercut: of each code in a call, as many as the pass with most has."""
-    most: Counter[int] = Counter()
-    known: dict[tuple[int, tuple[Any, ...]], int] = {}  # number of the code around, and key → number of a code
-    for tree in trees:
-        todo = [(0, tree)]
-        counts: Counter[int] = Counter()
-        while todo:
-            around, step = todo.pop()
-            for inner in step.inside:
-                code = known.setdefault((around, inner.key), len(known) + 1)
-                counts[code] += 1
-                todo.append((code, inner))
-        most |= counts
-    return most.total()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.ways import QuietSide
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
     from modeldiagrams.tracer.values.pass_records import ModuleCall, PassRecord
     from modeldiagrams.tracer.ways.scope import Kind
@@ -42,6 +43,11 @@ class PassWays:
     def watch(self) -> Tracing | None:
         """The observer, if it is to be paused while other code runs."""
         return self._ways.observer if isinstance(self._ways.observer, Tracing) else None
+
+    @property
+    def quiet(self) -> frozenset[QuietSide]:
+        """As of `Ways`."""
+        return self._ways.quiet()
 
     def observing(self, running: Callable[[], ModuleCall]) -> AbstractContextManager[None]:
         """Observe the code that runs in the block; `running` returns the running module call."""

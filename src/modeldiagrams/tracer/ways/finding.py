@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from modeldiagrams.ir.ways import WaitsFor
+    from modeldiagrams.ir.ways import QuietSide, WaitsFor
     from modeldiagrams.tracer.ways.observer import Watched
     from modeldiagrams.tracer.ways.scope import Kind
     from modeldiagrams.tracer.ways.syntax import Branch, Option
@@ -39,6 +39,8 @@ class _Reached:
 
     options: tuple[Option, ...]
     """The sides that run tensors or modules."""
+    quiet: tuple[Option, ...]
+    """Those that run none with what the names stand for here, but may run some in another pass."""
     waits_for: WaitsFor
     module: str
     """Name of the Python module."""
@@ -88,13 +90,13 @@ class Ways:
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
         scope = Scope(variables, frame.f_globals, code.co_varnames[:n], self._classify, annotations_of(tree))
-        options = tuple(option for option in branch.options if self._runs(branch, option, scope))
+        able = [option for option in branch.options if option.may_run]
+        options = tuple(option for option in able if self._runs(branch, option, scope))
+        quiet = tuple(option for option in able if option not in options)
         waits_for = decide(branch, tree, scope, self._sources) if options else "other"
-        return _Reached(options, waits_for, str(frame.f_globals.get("__name__")))
+        return _Reached(options, quiet, waits_for, str(frame.f_globals.get("__name__")))
 
     def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
-        if not option.may_run:
-            return False
         is_asked = branch.statement in {"if", "expression", "while"}
         known = known_where(branch.test, scope, holds=option.name == "yes") if is_asked else {}
         return runs_tensors(option.nodes, known, scope, self._sources)
@@ -112,6 +114,26 @@ class Ways:
                     found[key] = _merge(found[key], way) if key in found else way
         return tuple(found[key] for key in sorted(found))
 
+    def quiet(self) -> frozenset[QuietSide]:
+        """The sides that ran, but no tensors or modules in them."""
+        return frozenset(
+            (_source_of(watched, branch, reached), _condition_of(watched, branch), option.name)
+            for watched in (self.observer.watched if self.observer is not None else ())
+            for branch in watched.reached
+            if (reached := self._reached.get(branch)) is not None
+            for option in reached.quiet
+            if watched.ran(option)
+        )
+
+
+def _source_of(watched: Watched, branch: Branch, reached: _Reached) -> str:
+    return f"{shorten_path(watched.code.co_filename, reached.module)}:{start_of(branch.test)[0]}"
+
+
+def _condition_of(watched: Watched, branch: Branch) -> str:
+    condition = text_of(branch.test, watched.code.co_filename)
+    return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
+
 
 def _variables_of(frame: FrameType) -> dict[str, Any]:
     """The variables of a running function; none where reading them could change what the function sees."""
@@ -125,11 +147,10 @@ def _variables_of(frame: FrameType) -> dict[str, Any]:
 
 
 def _make_way(watched: Watched, branch: Branch, reached: _Reached) -> Way:
-    condition = text_of(branch.test, watched.code.co_filename)
     return Way(
-        source=f"{shorten_path(watched.code.co_filename, reached.module)}:{start_of(branch.test)[0]}",
+        source=_source_of(watched, branch, reached),
         statement=branch.statement,
-        condition=condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…",
+        condition=_condition_of(watched, branch),
         waits_for=reached.waits_for,
         function=_IN_FUNCTION.sub("", watched.code.co_qualname).replace("<locals>.", ""),
         classes=tuple(sorted({get_full_name(owner) for owner in watched.owners if owner is not None})),
