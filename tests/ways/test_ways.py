@@ -217,3 +217,28 @@ def test_what_a_signal_raises_during_an_event_is_not_lost(error: Any, monkeypatc
     else:
         assert trace(Parts().eval(), (torch.randn(1, 3, 4),), mode="real").status.error is not None
     assert sys.gettrace() is None
+
+
+def test_a_debugger_that_the_model_starts_goes_on():
+    kept = []
+
+    def debug(*_):
+        return None
+
+    class Stops(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+
+        def forward(self, x):
+            sys.settrace(debug)
+            x = self.fc(x + 1)
+            kept.append(sys.gettrace() is debug)
+            return x
+
+    try:
+        trace(Stops(), (torch.ones(2, 4),))
+    finally:
+        sys.settrace(None)
+    assert kept
+    assert all(kept)

@@ -29,6 +29,7 @@ from modeldiagrams.tracer.values.entries import is_entered
 from modeldiagrams.tracer.values.pass_records import CallSite, ModuleCall
 from modeldiagrams.tracer.values.return_names import apply_return_names
 from modeldiagrams.tracer.values.scopes import Scopes
+from modeldiagrams.tracer.ways.observer import ignore_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +85,7 @@ class CallStack:
             if is_entered(module) and context.stack[-1] is recorder.recording.root:
                 return function(module, *args, **kwargs)  # the method that is traced calls its own module
         watch = recorder.watch
-        watched = watch is not None and sys.gettrace() is not None
+        watched = watch is not None and sys.gettrace() is ignore_event
         if watched:
             sys.settrace(None)
         call = self._open(context, module, frame, forward)
@@ -134,13 +135,14 @@ class CallStack:
             if type(own) is FunctionType and own.__code__ is self.recorded_forward:
                 call.forward = function = own.__wrapped__  # type: ignore[attr-defined]
         watch = self.recorder.watch
-        if watch is None:
+        if watch is None or sys.gettrace() not in {None, ignore_event}:  # a debugger that the model has started
             return self._close(call, given, function(module, *args, **kwargs))
         watch.begin(function)
         try:
             result = function(module, *args, **kwargs)
         finally:
-            sys.settrace(None)
+            if sys.gettrace() is ignore_event:
+                sys.settrace(None)
             watch.raise_pending()
         return self._close(call, given, result)
 

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.recording.op_recorder import OpRecorder
+from modeldiagrams.tracer.ways.observer import ignore_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +26,9 @@ class WatchedRecorder(OpRecorder):
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         watch: Any = self.watch
-        watched = sys.gettrace() is not None
-        sys.settrace(None)
+        watched = sys.gettrace() is ignore_event
+        if watched:
+            sys.settrace(None)
         try:
             return super().__torch_function__(func, types, args, kwargs)
         finally:
