@@ -25,8 +25,7 @@ _TENSORS, _IDS = ("inputs", "outputs"), ("id", "scope", "parent")
 def project_case(graph: _G, name: str) -> _G:
     """Take the graph of one case out of a union, as it is if that case is traced alone.
 
-    Of ways and uncalled modules, it has what the union tells: a way may be one that the case did not reach, and its
-    sides count as taken if every case took them that did; modules that another case called are not listed.
+    Of ways and uncalled modules, it has what the union tells; the page on the format says what is lost.
 
     Raises:
         GraphError: if the graph has no case of this name, or if that case failed.
