@@ -167,7 +167,7 @@ class _Union:
         if isinstance(getattr(first, "outputs", None), tuple):
             changes["outputs"] = tuple(dict.fromkeys(name for item in items.values() for name in item.outputs))  # type: ignore[union-attr]
         if hasattr(first, "signature"):
-            changes["signature"] = _unite_signatures([getattr(items.get(i), "signature", None) for i in self.ran])
+            changes["signature"] = _unite_signatures([getattr(item, "signature", None) for item in items.values()])
         united = msgspec.structs.replace(first, **changes)
         left_out = {"id", "cases", "scope"} if not isinstance(united, FunctionCall) and is_weight(united) else {"cases"}
         for i, item in items.items():
@@ -295,7 +295,7 @@ def _differences(united: Any, item: Any, left_out: Collection[str]) -> dict[str,
 
 
 def _unite_signatures(signatures: Sequence[str | None]) -> str | None:
-    """Equal for blocks that are equal in every case."""
+    """Equal for blocks that are equal in every case that runs them."""
     if len({*signatures}) == 1:
         return signatures[0]
     return digest(*(str(signature).encode() for signature in signatures))
