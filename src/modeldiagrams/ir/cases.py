@@ -103,7 +103,9 @@ class _Union:
         parameters = self._unite_parameters()
         cases = [self._case(i) for i in range(len(self.graphs))]
         for i in self.ran:
-            cases[i] = msgspec.structs.replace(cases[i], tensors=own[i], parameters=self._own_parameters(i, parameters))
+            specs = self.graphs[i].parameters
+            changed = {name: specs.get(name) for name, spec in parameters.items() if specs.get(name) != spec}
+            cases[i] = msgspec.structs.replace(cases[i], tensors=own[i], parameters=changed)
         first = self.graphs[self.ran[0]]
         signatures = [self.graphs[i].model.signature for i in self.ran]
         return Graph(
@@ -232,10 +234,6 @@ class _Union:
             merge_rows(names, [*self.graphs[i].parameters])
             found = {**self.graphs[i].parameters, **found}
         return {name: found[name] for name in names}
-
-    def _own_parameters(self, i: int, shared: Mapping[str, ParameterSpec]) -> dict[str, ParameterSpec | None]:
-        own = self.graphs[i].parameters
-        return {name: own.get(name) for name, spec in shared.items() if own.get(name) != spec}
 
     def _shared_assumptions(self) -> tuple[Assumption, ...]:
         first, *others = (self.graphs[i].assumptions for i in self.ran)
