@@ -5,12 +5,13 @@ from demo_models.documented import Autoencoder
 from demo_models.recurrent import LSTMClassifier, LSTMLoop
 from demo_models.relational import GraphNetwork
 from demo_models.residual import ResidualCNN
-from demo_models.several_ways import VAE
+from demo_models.several_ways import VAE, EarlyExit
 
 __all__ = [
     "VAE",
     "Autoencoder",
     "DenseNet",
+    "EarlyExit",
     "Generator",
     "GraphNetwork",
     "Inception",

@@ -18,6 +18,7 @@ from browser.serving import served
 
 BUILD = Path(__file__).parents[2] / "docs" / "build.py"
 MODELS = {
+    "demo_models.EarlyExit",
     "demo_models.ResidualCNN",
     "demo_models.LSTMClassifier",
     "demo_models.LSTMLoop",
@@ -33,6 +34,7 @@ MODELS = {
     "transformers.BertModel",
     "transformers.DeepseekV3ForCausalLM",
     "transformers.GPT2LMHeadModel",
+    "transformers.LlamaForCausalLM",
     "transformers.ViTForImageClassification",
     "transformers.T5ForConditionalGeneration",
     "transformers.MixtralForCausalLM",

@@ -27,7 +27,17 @@ PAGES = {
     "plain": [],
     "said": [SAID],
 }
-LATE = {"code.js", "compare.js", "explore.js", "lenses.js", "menu.js", "notes.js", "prose.js", "recording.js"}
+LATE = {
+    "cases.js",
+    "code.js",
+    "compare.js",
+    "explore.js",
+    "lenses.js",
+    "menu.js",
+    "notes.js",
+    "prose.js",
+    "recording.js",
+}
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
 VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 

@@ -18,6 +18,8 @@ from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.tracer import trace
 
+NOWHERE = "in no pass of the model itself"
+
 
 class Net(nn.Module):
     """Two layers; in training a third one, and a mask only if it is given."""
@@ -56,7 +58,7 @@ def test_remarks_name_cases_costs_errors_and_differences() -> None:
     assert remarks[0] == "Case a, infer: 96 FLOPs, 48 B of activations, shapes only."
     assert remarks[1].startswith("Case b, train (training: true): 80 FLOPs, ")
     assert remarks[2] == "Case bad failed: mat1 and mat2 shapes cannot be multiplied (1x5 and 4x4)"
-    assert "2 parts only in train; 1 part in no pass of the model itself." in remarks
+    assert f"1 input {NOWHERE}; 2 parts only in train; 1 part {NOWHERE}." in remarks
 
 
 def test_forced_passes_are_named_and_a_pass_without_cases_is_not() -> None:
@@ -109,7 +111,7 @@ def test_text_formats_say_which_cases_have_a_box() -> None:
 
 def test_text_alternative_tells_cases_and_what_they_lack() -> None:
     said = describe_picture(drawn(several()))
-    assert "Cases: infer, train. 2 parts only in train, 1 part in no pass of the model itself." in said
+    assert f"Cases: infer, train. 1 input {NOWHERE}, 2 parts only in train, 1 part {NOWHERE}." in said
 
 
 def test_coverage_is_over_all_cases_and_without_forced_sides() -> None:

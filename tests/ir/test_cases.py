@@ -213,6 +213,23 @@ def test_blocks_that_differ_in_one_case_do_not_fold() -> None:
     assert signatures["a"] == signatures["b"] != signatures["c"]
 
 
+def test_blocks_that_fewer_cases_run_are_equal() -> None:
+    class Steps(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(3))
+
+        def forward(self, x: Tensor, steps: int) -> Tensor:
+            for block in self.blocks[:steps]:
+                x = block(x)
+            return x
+
+    united = unite_cases({f"{steps}": trace(Steps(), (X, steps)) for steps in (1, 2, 3)})
+    blocks = [node for node in united.nodes if isinstance(node, ModuleNode) and node.id.count(".") == 1]
+    assert [node.cases for node in blocks] == [(), (1, 2), (2,)]
+    assert len({node.signature for node in blocks}) == 1
+
+
 def test_a_failed_case_adds_nothing_but_its_error() -> None:
     model = EarlyExit()
     good, bad = trace(model, (X,)), trace(model, (torch.ones(2, 5),))

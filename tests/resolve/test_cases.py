@@ -248,6 +248,28 @@ def test_errors_of_an_own_model_name_the_case(cases, problem):
         modeldiagrams.trace(Net(), (torch.ones(2, 4),), cases=cases)
 
 
+class Cache:
+    def length(self):
+        return 3
+
+
+class Cached(nn.Module):
+    """Asks a cache what runs no tensors; one that is not given might be a tensor."""
+
+    def forward(self, x, cache=None, mask=None):
+        n = cache.length() if cache is not None else 0
+        return x + n if mask is None else x * mask
+
+
+def test_a_side_is_not_left_out_that_another_case_took_without_tensors():
+    args = (torch.ones(2),)
+    cases = {"without": {}, "with": {"args": args, "kwargs": {"cache": Cache()}}}
+    both = modeldiagrams.trace(Cached(), args, cases=cases)
+    assert [way.condition for way in both.ways] == ["mask is None"]
+    only = modeldiagrams.trace(Cached(), args, cases={"without": {}, "again": {}})
+    assert [side.taken for way in only.ways if "cache" in way.condition for side in way.sides] == [False]
+
+
 def test_cases_of_a_name_in_python():
     drawn = modeldiagrams.diagram(f"{__name__}.Net", cases={"infer": {}, "train": {"training": True}})
     assert drawn.graph.node("/add").cases == (1,)

@@ -13,10 +13,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import demo_models
 import pytest
 
 from inference_zoo import ONLY_MODULES, entries
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+
+import demo_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

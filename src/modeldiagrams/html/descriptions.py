@@ -67,7 +67,11 @@ def describe_problem(diagram: Diagram) -> dict[str, Any] | None:
     if problem is None:
         return None
     title = _TITLES[problem.kind]
-    if diagram.picture is not None:
+    cases = diagram.graph.cases if diagram.graph else ()
+    if any(case.status.state == "complete" for case in cases) and problem.kind in {"inputs", "forward"}:
+        failed = sum(case.status.state != "complete" for case in cases)
+        title = f"{failed} of {len(cases)} cases failed. The diagram shows the others."
+    elif diagram.picture is not None:
         title += " The diagram shows what is known."
     message = problem.message.strip()
     if len(message) > _MESSAGE_LIMIT:

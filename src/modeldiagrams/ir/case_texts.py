@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from modeldiagrams.common.amounts import format_bytes, format_flops
-from modeldiagrams.ir.nodes import ModuleNode, OpNode
+from modeldiagrams.ir.nodes import InputNode, ModuleNode, OpNode, OutputNode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,8 @@ __all__ = [
 AS_TRACED = "as traced"
 """Name of the only case that the author has, beside those of other sides."""
 _MOST_FORCED = 6
+_KINDS: dict[type, str] = {ModuleNode: "part", OpNode: "part", InputNode: "input", OutputNode: "output"}
+"""What is counted where cases differ."""
 
 
 def shown_cases(graph: Graph) -> dict[int, Case]:
@@ -58,14 +61,18 @@ def say_only(graph: Graph, item: Node | FunctionCall) -> str:
 
 
 def say_differences(graph: Graph) -> list[str]:
-    """Say how many parts only some cases have: ``5 parts only in train``. The parts inside a part don't count."""
-    counts: dict[str, int] = {}
+    """Say how many parts only some cases have: ``5 parts only in train``.
+
+    The parts inside a part don't count, nor do ops that only make tensors without elements, such as empty caches.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
     for node in graph.nodes:
-        if isinstance(node, ModuleNode | OpNode) and (only := say_only(graph, node)):
+        is_empty = isinstance(node, OpNode) and all(0 in (graph.tensors[t].shape or ()) for t in node.outputs)
+        kind = None if is_empty else _KINDS.get(type(node))
+        if kind and (only := say_only(graph, node)):
             around = graph.parent(node)
-            if around is None or around.cases != node.cases:
-                counts[only] = counts.get(only, 0) + 1
-    return [f"{count} part{'s'[: count != 1]} {only}" for only, count in counts.items()]
+            counts[kind, only] += around is None or around.cases != node.cases
+    return [f"{count} {kind}{'s'[: count != 1]} {only}" for (kind, only), count in counts.items() if count]
 
 
 def list_case_remarks(graph: Graph) -> list[str]:
@@ -78,11 +85,18 @@ def list_case_remarks(graph: Graph) -> list[str]:
     ]
     if differences := say_differences(graph) if len(letters) > 1 else []:
         found.append(f"{'; '.join(differences)}.")
-    forced = [f"{case.name} ({case.text})" if case.text else case.name for case in graph.cases if case.forced]
+    forced: dict[str, list[str]] = {}
+    for case in graph.cases:
+        if case.forced:
+            forced.setdefault(case.text, []).append(case.name)
     if forced:
-        more = [f"{len(forced) - _MOST_FORCED} more"] if len(forced) > _MOST_FORCED else []
-        found.append(f"Dashed: only in passes with a forced answer, {join_names([*forced[:_MOST_FORCED], *more])}.")
+        said = [_shorten(names, ", ") + (f" ({text})" if text else "") for text, names in forced.items()]
+        found.append(f"Dashed: only in passes with a forced answer, {_shorten(said, '; ')}.")
     return found
+
+
+def _shorten(texts: list[str], sign: str) -> str:
+    return sign.join([*texts[:_MOST_FORCED], *(["…"] if len(texts) > _MOST_FORCED else [])])
 
 
 def _describe(case: Case, letter: str | None) -> str:

@@ -27,7 +27,7 @@ from modeldiagrams.ir.graph import (
 from modeldiagrams.ir.projection import made_by, project_case, rename, rename_status, rename_tensor
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.ir.uniting.alignment import merge_rows
-from modeldiagrams.ir.uniting.steps import Step, merge_passes, sort_steps
+from modeldiagrams.ir.uniting.steps import Step, merge_passes
 from modeldiagrams.ir.uniting.united_ways import unite_uncalled, unite_ways
 from modeldiagrams.ir.weights import is_weight, place_weights
 
@@ -52,8 +52,8 @@ def unite_cases(
         forced: Names of cases that got another answer than the model's at a branch.
 
     Returns:
-        The union. What it contains doesn't depend on the order of the cases; the order of nodes does where they are
-        of different cases, as do the numbers at the end of ids that would occur twice.
+        The union. What it contains doesn't depend on the order of the cases; the order of inputs and outputs that
+        only some have does, as do the numbers at the end of ids that would occur twice.
     """
     union = _Union(graphs, texts or {}, forced)
     return union.make() if union.ran else union.show_failure()
@@ -103,7 +103,9 @@ class _Union:
         parameters = self._unite_parameters()
         cases = [self._case(i) for i in range(len(self.graphs))]
         for i in self.ran:
-            cases[i] = msgspec.structs.replace(cases[i], tensors=own[i], parameters=self._own_parameters(i, parameters))
+            specs = self.graphs[i].parameters
+            changed = {name: specs.get(name) for name, spec in parameters.items() if specs.get(name) != spec}
+            cases[i] = msgspec.structs.replace(cases[i], tensors=own[i], parameters=changed)
         first = self.graphs[self.ran[0]]
         signatures = [self.graphs[i].model.signature for i in self.ran]
         return Graph(
@@ -124,13 +126,16 @@ class _Union:
 
     def _collect(self, kind: Any) -> list[Step]:
         """Inputs, outputs or weights of all cases; those with the same id are the same."""
-        found: dict[str, Step] = {}
+        found: dict[str, Step] = defaultdict(Step)
+        names: list[str] = []
         for i in self.ran:
-            for place, node in enumerate(self.graphs[i].nodes):
-                if isinstance(node, kind) and (is_weight(node) or isinstance(node, InputNode | OutputNode)):
-                    step = found.setdefault(node.id, Step())
-                    step.found[i], step.places[i] = node, place
-        return sort_steps([*found.values()])
+            nodes = [node for node in self.graphs[i].nodes if isinstance(node, kind)]
+            own = {node.id: node for node in nodes if is_weight(node) or isinstance(node, InputNode | OutputNode)}
+            merge_rows(names, [*own])
+            for name, node in own.items():
+                found[name].found[i] = node
+                found[name].passes.add(i)
+        return [found[name] for name in names]
 
     def _name(self, steps: list[Step]) -> None:
         """Give every step the id that it has in its first case, with a number if another step has it already."""
@@ -153,7 +158,7 @@ class _Union:
         """A node or function call with the values of its first case; note those of the others."""
         items = {i: rename(item, self._ids[i], self._tensors[i]) for i, item in sorted(step.found.items())}
         first = next(iter(items.values()))
-        changes: dict[str, Any] = {"cases": self._numbers(sorted(step.places))}
+        changes: dict[str, Any] = {"cases": self._numbers(sorted(step.passes))}
         around = step.around if step.around and step.around.key else None
         if isinstance(first, FunctionCall):
             changes["parent"] = around and around.id
@@ -162,7 +167,7 @@ class _Union:
         if isinstance(getattr(first, "outputs", None), tuple):
             changes["outputs"] = tuple(dict.fromkeys(name for item in items.values() for name in item.outputs))  # type: ignore[union-attr]
         if hasattr(first, "signature"):
-            changes["signature"] = _unite_signatures([getattr(items.get(i), "signature", None) for i in self.ran])
+            changes["signature"] = _unite_signatures([getattr(item, "signature", None) for item in items.values()])
         united = msgspec.structs.replace(first, **changes)
         left_out = {"id", "cases", "scope"} if not isinstance(united, FunctionCall) and is_weight(united) else {"cases"}
         for i, item in items.items():
@@ -230,10 +235,6 @@ class _Union:
             found = {**self.graphs[i].parameters, **found}
         return {name: found[name] for name in names}
 
-    def _own_parameters(self, i: int, shared: Mapping[str, ParameterSpec]) -> dict[str, ParameterSpec | None]:
-        own = self.graphs[i].parameters
-        return {name: own.get(name) for name, spec in shared.items() if own.get(name) != spec}
-
     def _shared_assumptions(self) -> tuple[Assumption, ...]:
         first, *others = (self.graphs[i].assumptions for i in self.ran)
         return tuple(said for said in first if all(said in other for other in others))
@@ -294,7 +295,7 @@ def _differences(united: Any, item: Any, left_out: Collection[str]) -> dict[str,
 
 
 def _unite_signatures(signatures: Sequence[str | None]) -> str | None:
-    """Equal for blocks that are equal in every case."""
+    """Equal for blocks that are equal in every case that runs them."""
     if len({*signatures}) == 1:
         return signatures[0]
     return digest(*(str(signature).encode() for signature in signatures))

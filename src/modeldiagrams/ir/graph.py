@@ -247,7 +247,7 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
             name: The case's name.
 
         Returns:
-            The graph, as the case gives it if it is traced alone, with what this graph tells about `ways`.
+            The graph, as the case gives it if it is traced alone, with what this graph tells of `ways` and `uncalled`.
 
         Raises:
             GraphError: if there is no such case, or if it failed.

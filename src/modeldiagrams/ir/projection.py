@@ -25,7 +25,7 @@ _TENSORS, _IDS = ("inputs", "outputs"), ("id", "scope", "parent")
 def project_case(graph: _G, name: str) -> _G:
     """Take the graph of one case out of a union, as it is if that case is traced alone.
 
-    Of ways, and of modules that no pass called, it has what the union tells about them.
+    Of ways and uncalled modules, it has what the union tells; the page on the format says what is lost.
 
     Raises:
         GraphError: if the graph has no case of this name, or if that case failed.

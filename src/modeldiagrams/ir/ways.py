@@ -14,6 +14,9 @@ WaitsFor = Literal["mode", "input", "configuration", "size", "value", "other"]
 """What decides between sides: ``mode`` (``self.training``), ``input`` (an argument that was left out, or what it is),
 ``configuration`` (attributes set when the model was made), ``size`` (of a tensor), ``value`` (of a tensor)."""
 
+QuietSide = tuple[str, str, str]
+"""A side that a pass took without running tensors or modules there: source and condition of the way, and name."""
+
 
 class Side(Struct, frozen=True, kw_only=True):
     """One side of a way, with code that runs tensors or modules; sides without any are left out."""

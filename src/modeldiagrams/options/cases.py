@@ -54,6 +54,8 @@ def check_given_cases(cases: Any) -> Mapping[str, Mapping[str, Any]]:
     """
     try:
         return _checked(cases, _GIVEN)
+    except OptionError:
+        raise
     except ModelDiagramsError as error:
         raise OptionError("cases", f"{error}.") from error
 
@@ -75,17 +77,21 @@ def _checked(cases: Any, known: Sequence[str]) -> Mapping[str, Mapping[str, Any]
 def _check_case(place: str, own: Any, known: Sequence[str]) -> None:
     """Check the options of a case; positional and named arguments of Python may be anything."""
     if not isinstance(own, Mapping):
-        raise ModelDiagramsError(f"{place}: expected a map of options, {{training: true}}, and it is {own!r}")
+        raise OptionError("cases", f"{place}: expected a map of options, {{training: true}}, and it is {own!r}.")
     if known is _GIVEN and not isinstance(own.get("args", ()), Sequence):
-        raise ModelDiagramsError(f"{place}: expected args as a tuple, and it is of type {type(own['args']).__name__}")
+        raise OptionError(
+            "cases", f"{place}: expected args as a tuple, and it is of type {type(own['args']).__name__}."
+        )
     types = {field.name: field.type for field in msgspec.structs.fields(CaseOptions)}
     for name, value in own.items():
         if name not in known:
             meant = find_meant(str(name), known)
             hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(known)}"
-            raise ModelDiagramsError(f"{place}: no option of a case is called {name!r} ({hint})")
+            raise OptionError("cases", f"{place}: no option of a case is called {name!r} ({hint}).")
         try:
             msgspec.convert(value, Any if known is _GIVEN and name in {"args", "kwargs"} else types[name])
         except msgspec.ValidationError as error:
             expected = describe_type(types[name])
-            raise ModelDiagramsError(f"{place}, option {name!r}: expected {expected}, and it is {value!r}") from error
+            raise OptionError(
+                "cases", f"{place}, option {name!r}: expected {expected}, and it is {value!r}."
+            ) from error

@@ -129,6 +129,8 @@ def parse_option(name: str, value: Any) -> Any:
         raise OptionError(str(name), explain_unknown(str(name), _DECLARED))
     try:
         return _checked(declared, value)
+    except OptionError:  # it says which part of the value is wrong
+        raise
     except msgspec.ValidationError as error:
         raise _reject(name, declared, value, f"expected {describe_type(declared.type)}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:

@@ -10,6 +10,8 @@ import msgspec
 
 from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.ir.cases import unite_cases
+from modeldiagrams.ir.uniting.united_ways import drop_sides
+from modeldiagrams.ir.ways import QuietSide
 from modeldiagrams.tracer import Trace
 from modeldiagrams.tracer.decisions.explore import Explored, explore
 from modeldiagrams.tracer.values.source_lines import user_files
@@ -40,7 +42,8 @@ def unite_traces(
         seconds_left: Says how much time there still is.
     """
     found = explore([*traces.values()], seconds_left) if explores else Explored()
-    graphs = {**{name: trace.graph for name, trace in traces.items()}, **found.graphs}
+    took = frozenset[QuietSide]().union(*(trace.quiet for trace in traces.values()))
+    graphs = {name: drop_sides(trace.graph, took) for name, trace in traces.items()} | found.graphs
     graph = next(iter(graphs.values()))
     if [*graphs] != [AS_TRACED]:
         graph = unite_cases(graphs, {**(texts or {}), **found.texts}, found.graphs)

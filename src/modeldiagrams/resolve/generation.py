@@ -122,8 +122,6 @@ def _keep_calls(model: nn.Module, encoder: nn.Module | None, found: dict[str, Ge
     """Keep the arguments of calls as they are before, because caches change."""
 
     def keep(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if "decode" in found:
-            raise _EnoughError
         name, text = ("decode", "its second call") if "prefill" in found else ("prefill", "its first call")
         found[name] = GenerationCall(f"generate, {text}", *copy.deepcopy((args, kwargs)))
         if name == "decode":

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.ways import QuietSide
     from modeldiagrams.tracer.restore.leftovers import Namespace
     from modeldiagrams.tracer.restore.tensor_snapshot import TensorSnapshot
 
@@ -76,6 +77,8 @@ class Trace:
     """Absolute paths of the user's source files, sorted."""
     rerun: Rerun | None = dataclasses.field(default=None, compare=False)
     """Runs the same pass again; None if there was none."""
+    quiet: frozenset[QuietSide] = frozenset()
+    """Sides that the graph's ways lack because no tensors ran in them: another pass may list them as not taken."""
 
 
 def trace(  # noqa: PLR0913  (one parameter for each choice)
@@ -130,7 +133,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
                     graph = take_costs(graph, _record(invocation, other, costs=costs)[0])
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             rerun = functools.partial(_rerun, invocation, attempt, costs=costs)
-            return Trace(graph, user_files(ran), None if error else rerun)
+            return Trace(graph, user_files(ran), None if error else rerun, frozenset(invocation.quiet))
         notes += notes_on(attempt, attempts[0], error)
 
 
@@ -210,6 +213,7 @@ class _Pass:
             graph = build_graph(self._recording, self._named_tensors, status)
             graph = self._ways.add_to(graph, self._recording, self._named_tensors)
             check_graph(graph)
+            self._invocation.quiet.update(self._ways.quiet())
         return graph, self._finder.files
 
     def measure(self) -> TimedPass:

@@ -103,7 +103,12 @@ def _list_imported(model: str) -> tuple[str, ...]:
 
 def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
     call = request.call
-    traced = (_trace_cases if call.cases else _trace_one)(request, seconds_left)
+    device = request.limits.device
+    traced = (
+        trace_cases(call, device, lambda target: _on_device(target, request), seconds_left)
+        if call.cases
+        else _trace_one(request, seconds_left)
+    )
     targets, tried = traced.targets, tuple(line for target in traced.targets for line in target.tried)
     graph = _add_memory_hint(traced.graph, request.limits)
     classes = {type(module) for target in targets for module in target.model.modules()}
@@ -138,10 +143,6 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = msgspec.structs.replace(trace.graph, assumptions=assumptions)
     return TracedCases(graph, trace.sources, (target,))
-
-
-def _trace_cases(request: TraceRequest, seconds_left: Callable[[], float]) -> TracedCases:
-    return trace_cases(request.call, request.limits.device, lambda target: _on_device(target, request), seconds_left)
 
 
 def _may_differ(status: Status) -> bool:

@@ -4,7 +4,7 @@
  */
 import { fill, strings } from "../shared/strings.js";
 import { readable } from "../shared/text.js";
-import { box, button } from "./controls/dom.js";
+import { box, button, make } from "./controls/dom.js";
 
 export interface Mode {
   /** The text of its close button below the picture; empty if it has its own. */
@@ -74,7 +74,7 @@ export class Modes {
   #label(mode: Mode): void {
     const wayOut = this.#entered.get(mode);
     if (wayOut === undefined) return;
-    wayOut.replaceChildren(readable(mode.text), ...(mode.more ? [mode.more] : []));
+    wayOut.replaceChildren(make("span", "", mode.text, ...(mode.more ? [mode.more] : [])));
     wayOut.title = readable(fill(strings.leave, mode.text));
   }
 

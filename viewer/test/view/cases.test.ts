@@ -202,4 +202,24 @@ describe("a loop with steps for each case", () => {
       ["output:f", "a"],
     ]);
   });
+
+  it("keeps steps apart whose results are read only in forced passes", () => {
+    const steps = [0, 1, 2, 3].map((i) => `${i > 0 ? `c.${i - 1}/relu` : "x"} > c.${i}/mul > c.${i}/add > c.${i}/relu`);
+    const exits = [0, 1, 2, 3].map((i) => `c.${i}/relu > y`);
+    const forced = Object.fromEntries([0, 1, 2].map((i) => [`c.${i}/relu > output:y`, [1]]));
+    const graph = withCases(
+      sketch([...steps, ...exits].join("\n")),
+      [caseOf("seen"), caseOf("no", { forced: true })],
+      forced,
+    );
+    for (const edge of Object.values(graph.adjacency).flat()) if (edge.to === "output:y") edge.argument = "y";
+    const { items, wires } = shown(graph).root;
+    expect(items.map(({ id, times }) => [id, times])).toEqual([
+      ["input:x", 1],
+      ["c.0", 3],
+      ["c.3", 1],
+      ["output:y", 1],
+    ]);
+    expect(wires.filter((wire) => wire.forced).map(({ from, to }) => [from, to])).toEqual([[1, 3]]);
+  });
 });

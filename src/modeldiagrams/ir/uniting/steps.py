@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.ir.nodes import FunctionCall, InputNode, ModuleNode, Node, OpNode, OutputNode
@@ -15,13 +13,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Step", "merge_passes", "sort_steps"]
+__all__ = ["Step", "merge_passes"]
 
 
 class Step:
     """A call or op of some passes, and the steps inside it."""
 
-    __slots__ = ("around", "found", "id", "inside", "key", "places")
+    __slots__ = ("around", "found", "id", "inside", "key", "passes")
 
     def __init__(self, key: tuple[Any, ...] = ()) -> None:
         self.id = ""
@@ -30,8 +28,8 @@ class Step:
         """Equal for what may be the same step: the code that makes it, without numbers, which shift."""
         self.found: dict[int, Node | FunctionCall] = {}
         """Number of a pass → the step there."""
-        self.places: dict[int, int] = {}
-        """Number of a pass → when the step began; also of passes that only have what is inside a function call."""
+        self.passes: set[int] = set()
+        """Numbers of passes that have it; also of those that only have what is inside a function call."""
         self.around: Step | None = None
         self.inside: list[Step] = []
 
@@ -50,8 +48,9 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
     Inputs, outputs and weights are no steps.
 
     Args:
-        passes: The passes. The steps that only some have come in this order.
-        order: Their numbers in an order that doesn't depend on how they were given: it decides what is found equal.
+        passes: The passes.
+        order: Their numbers in an order that doesn't depend on how they were given: it decides what is found equal, and
+            which steps come first where no pass has both.
 
     Returns:
         The root, which stands for the call of the model.
@@ -60,7 +59,6 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
     for other in others:
         _merge(root, other)
     for step in (root, *root.walk()):
-        step.inside = sort_steps(step.inside)
         for inner in step.inside:
             inner.around = step
     return root
@@ -69,13 +67,11 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
 def _make_tree(graph: Graph, number: int) -> Step:
     root = Step()
     holders: dict[str | None, Step] = {None: root}
-    count = 0
 
     def add(holder: Step, key: tuple[Any, ...], found: Node | FunctionCall) -> Step:
-        nonlocal count
-        count += 1
         step = Step(key)
-        step.found[number], step.places[number] = found, count
+        step.found[number] = found
+        step.passes.add(number)
         holder.inside.append(step)
         return step
 
@@ -115,7 +111,7 @@ def _merge(into: Step, other: Step) -> None:
     while todo:
         into, other = todo.pop()
         into.found.update(other.found)
-        into.places.update(other.places)
+        into.passes |= other.passes
         a, b = into.inside, other.inside
         if not a or not b:
             into.inside = a or b
@@ -143,36 +139,8 @@ def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_las
             nested += [*_nest(b[:first], a[start:k], todo, is_last=True), call]
             content = Step()
             content.inside = b[first : last + 1]
-            for step in reversed(content.inside):
-                content.places |= step.places
+            content.passes = {number for step in content.inside for number in step.passes}
             todo.append((call, content))
             start, b = k + 1, b[last + 1 :]
     rest = a[start:]
     return [*nested, *([*b, *rest] if is_last else _nest(b, rest, todo, is_last=True))]
-
-
-def sort_steps(steps: list[Step]) -> list[Step]:
-    """Sort steps so that those of every pass keep their order, if it is one, and earlier passes come first."""
-    following: dict[Step, list[Step]] = {step: [] for step in steps}
-    waits = dict.fromkeys(steps, 0)
-    for number in {number for step in steps for number in step.places}:
-        chain = sorted((step for step in steps if number in step.places), key=lambda step: step.places[number])
-        for step, after in pairwise(chain):
-            following[step].append(after)
-            waits[after] += 1
-
-    def entry(step: Step) -> tuple[tuple[int, int], int]:
-        return min(step.places.items()), numbers[step]
-
-    numbers = {step: i for i, step in enumerate(steps)}
-    ready = [entry(step) for step in steps if not waits[step]]
-    heapq.heapify(ready)
-    found: list[Step] = []
-    while ready:
-        step = steps[heapq.heappop(ready)[1]]
-        found.append(step)
-        for after in following[step]:
-            waits[after] -= 1
-            if not waits[after]:
-                heapq.heappush(ready, entry(after))
-    return [*found, *(step for step in steps if waits[step])]  # the latter if passes have the same inputs in two orders

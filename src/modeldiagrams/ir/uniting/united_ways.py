@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from modeldiagrams.ir.ways import Side, UncalledModule, WaitsFor, Way
+from modeldiagrams.ir.ways import QuietSide, Side, UncalledModule, WaitsFor, Way
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["unite_uncalled", "unite_ways"]
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["drop_sides", "unite_uncalled", "unite_ways"]
 
 
 def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
@@ -29,6 +31,18 @@ def unite_ways(passes: Mapping[int, Sequence[Way]]) -> tuple[Way, ...]:
             times[place] += 1  # one line may have the same condition twice
             found.setdefault((*place, times[place]), {})[number] = way
     return tuple(sorted(map(_unite, found.values()), key=_place))
+
+
+def drop_sides(graph: Graph, took: Collection[QuietSide]) -> Graph:
+    """Leave out sides that a pass did not take, but that another one took without running tensors there."""
+    kept = [
+        [side for side in way.sides if side.taken or (way.source, way.condition, side.name) not in took]
+        for way in graph.ways
+    ]
+    ways = [
+        msgspec.structs.replace(way, sides=tuple(sides)) for way, sides in zip(graph.ways, kept, strict=True) if sides
+    ]
+    return msgspec.structs.replace(graph, ways=tuple(ways))
 
 
 def _unite(ways: Mapping[int, Way]) -> Way:

@@ -215,20 +215,18 @@ class _Explorer:
 
     def give_up(self, chosen: _Try, error: Failure) -> None:
         """Be done with a place whose other side does not run, and say why."""
-        place, frames = chosen.place, error.frames
+        place = chosen.place
         if chosen.lasts:
             return  # which says nothing about a side
         self._misses[place] = _MOST_MISSES
         if not isinstance(chosen.answer, bool):
             return  # most models take no other length
-        raising = [f"{frame.file}:{frame.line}" for frame in frames[-2:]]
-        is_check = place.role in {"assert", "check"} or raising[-1:] == [place.source]
-        # a helper that checks for its callers
-        source = raising[0] if is_check and len(raising) > 1 and "." not in frames[-1].function else place.source
-        what = "is a check" if is_check else "has a side that is not shown"
+        what = "is a check" if place.role in {"assert", "check"} else "has a side that is not shown"
         message = error.message.partition("\n")[0][:200]
         end = "does not come to an end" if error.type in _ENDLESS else f"raises {error.type}: {message}"
-        self.found.notes.append(f"{source} {what}: if `{place.text}` is forced to be {chosen.says}, the model {end}")
+        self.found.notes.append(
+            f"{place.source} {what}: if `{place.text}` is forced to be {chosen.says}, the model {end}"
+        )
 
 
 def find_things(graph: Graph) -> set[Any]:

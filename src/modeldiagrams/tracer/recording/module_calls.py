@@ -135,7 +135,7 @@ class CallStack:
             if type(own) is FunctionType and own.__code__ is self.recorded_forward:
                 call.forward = function = own.__wrapped__  # type: ignore[attr-defined]
         watch = self.recorder.watch
-        if watch is None:
+        if watch is None or sys.gettrace() not in {None, ignore_event}:  # a debugger that the model has started
             return self._close(call, given, function(module, *args, **kwargs))
         watch.begin(function)
         try:

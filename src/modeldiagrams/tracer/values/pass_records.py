@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.ir.graph import Flow
+    from modeldiagrams.ir.ways import QuietSide
     from modeldiagrams.tracer.torch_facts.functions import Function
     from modeldiagrams.tracer.values.scopes import Scope
 
@@ -34,6 +35,8 @@ class Invocation:
     kwargs: dict[str, Any]
     opened: set[str] = field(default_factory=set)
     """Names of autograd functions that call modules, as earlier passes found: what they run is recorded."""
+    quiet: set[QuietSide] = field(default_factory=set)
+    """As of `Trace`, of all passes until now."""
 
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import get_full_name
@@ -16,10 +17,10 @@ from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, find_branc
 from modeldiagrams.tracer.ways.waiting import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import CodeType, FrameType
 
-    from modeldiagrams.ir.ways import WaitsFor
+    from modeldiagrams.ir.ways import QuietSide, WaitsFor
     from modeldiagrams.tracer.ways.observer import Watched
     from modeldiagrams.tracer.ways.scope import Kind
     from modeldiagrams.tracer.ways.syntax import Branch, Option
@@ -37,8 +38,11 @@ class _Judged(NamedTuple):
 
     options: tuple[Option, ...]
     """The sides that run tensors or modules."""
+    quiet: tuple[Option, ...]
+    """Those that run none with what the names stand for here, but may run some in another pass."""
     waits_for: WaitsFor
-    file: str
+    source: str
+    condition: str
 
 
 class Ways:
@@ -96,26 +100,44 @@ class Ways:
         n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
         annotations = annotations_of(branch.function)
         scope = Scope(_variables_of(frame), frame.f_globals, code.co_varnames[:n], self._classify, annotations)
-        options = tuple(option for option in branch.options if self._runs(branch, option, scope))
+        able = [option for option in branch.options if option.may_run]
+        options = tuple(option for option in able if self._runs(branch, option, scope))
+        quiet = tuple(option for option in able if option not in options)
         waits_for = decide(branch, branch.function, scope, self._sources) if options else "other"
-        return _Judged(options, waits_for, shorten_path(code.co_filename, str(frame.f_globals.get("__name__"))))
+        source = f"{shorten_path(code.co_filename, str(frame.f_globals.get('__name__')))}:{start_of(branch.test)[0]}"
+        text = text_of(branch.test, code.co_filename)
+        condition = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return _Judged(options, quiet, waits_for, source, condition)
 
     def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
-        if not option.may_run:
-            return False
         is_asked = branch.statement in {"if", "expression", "while"}
         known = known_where(branch.test, scope, holds=option.name == "yes") if is_asked else {}
         return runs_tensors(option.nodes, known, scope, self._sources)
 
     def list(self) -> tuple[Way, ...]:
         """The ways, by file and line."""
-        ran: dict[Branch, list[Watched]] = {}
+        ran = self._watched()
+        found = [(branch, judged) for branch, judged in self._judged.items() if judged.options]
+        found.sort(key=lambda one: (one[1].source.rpartition(":")[0], start_of(one[0].test), one[0].statement))
+        return tuple(_make_way(branch, judged, ran[branch]) for branch, judged in found)
+
+    def quiet(self) -> frozenset[QuietSide]:
+        """The sides that ran, but no tensors or modules in them."""
+        ran = self._watched()
+        return frozenset(
+            (judged.source, judged.condition, option.name)
+            for branch, judged in self._judged.items()
+            for option in judged.quiet
+            if any(watched.ran(option) for watched in ran[branch])
+        )
+
+    def _watched(self) -> Mapping[Branch, Sequence[Watched]]:
+        """What ran of the functions of each branch; of a function that was defined twice, several."""
+        found: dict[Branch, list[Watched]] = defaultdict(list)
         for watched in self.observer.watched if self.observer is not None else ():
             for branch in watched.reached:
-                ran.setdefault(branch, []).append(watched)
-        found = [(judged, branch, ran[branch]) for branch, judged in self._judged.items() if judged.options]
-        found.sort(key=lambda one: (one[0].file, start_of(one[1].test), one[1].statement, one[2][0].code.co_qualname))
-        return tuple(_make_way(*one) for one in found)
+                found[branch].append(watched)
+        return found
 
 
 def _variables_of(frame: FrameType) -> dict[str, Any]:
@@ -129,16 +151,14 @@ def _variables_of(frame: FrameType) -> dict[str, Any]:
     return variables
 
 
-def _make_way(judged: _Judged, branch: Branch, ran: Sequence[Watched]) -> Way:
-    code = ran[0].code
-    condition = text_of(branch.test, code.co_filename)
+def _make_way(branch: Branch, judged: _Judged, ran: Sequence[Watched]) -> Way:
     owners = {owner for watched in ran for owner in watched.owners}
     return Way(
-        source=f"{judged.file}:{start_of(branch.test)[0]}",
+        source=judged.source,
         statement=branch.statement,
-        condition=condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…",
+        condition=judged.condition,
         waits_for=judged.waits_for,
-        function=_IN_FUNCTION.sub("", code.co_qualname).replace("<locals>.", ""),
+        function=_IN_FUNCTION.sub("", ran[0].code.co_qualname).replace("<locals>.", ""),
         classes=tuple(sorted({get_full_name(owner) for owner in owners if owner is not None})),
         sides=tuple(
             Side(

@@ -132,11 +132,13 @@ export class Wiring {
     const made = `${orderOf(producer) - orderOf(this.children[child] ?? "")}${tensor.slice(producer.length)}`;
     return (adjacency.get(producer) ?? [])
       .filter((edge) => edge.tensor === tensor)
-      .map(({ to, argument = "", cases }) => ({
-        to: this.positionOf(to),
-        key: `${made} ${to} ${argument.replace(/\[\d+\]/g, "")}`,
-        cases: cases?.length ? casesOfEdge(this.index.graph, { cases }) : [],
-      }));
+      .map(({ to, argument = "", cases }) => {
+        const own = cases?.length ? casesOfEdge(this.index.graph, { cases }) : [];
+        // what only forced passes read is drawn of its own
+        const forced = cases?.length && own.length === 0 ? " forced" : "";
+        const key = `${made} ${to} ${argument.replace(/\[\d+\]/g, "")}${forced}`;
+        return { to: this.positionOf(to), key, cases: own };
+      });
   }
 
   /** The position of the child that contains a node, -1 outside the container. */

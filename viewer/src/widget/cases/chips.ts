@@ -131,12 +131,20 @@ export class Chips {
   }
 
   #paint(): void {
-    const { first, second, sizes } = paintCases(this.#widget.tree.picture, this.#run, this.#chosen);
+    const { tree } = this.#widget;
+    const { first, second, sizes } = paintCases(tree.picture, this.#run, this.#chosen);
+    // of a large picture, only a part is in the document, and nobody has counted the rest
+    const isWhole = tree.picture.querySelectorAll("[data-id]").length >= tree.size;
+    const counted = (count: number) => (isWhole ? count : "…");
     const [one = "", other] = this.#names;
     this.#differences =
       other === undefined
         ? []
-        : [fill(words.onlyIn, one, first), fill(words.onlyIn, other, second), fill(words.sizesDiffer, sizes)];
+        : [
+            fill(words.onlyIn, one, counted(first)),
+            fill(words.onlyIn, other, counted(second)),
+            fill(words.sizesDiffer, counted(sizes)),
+          ];
     const keys = this.#differences.map((text, i) => make("span", "mg-case-key", make("i", `mg-key-${KEYS[i]}`), text));
     // separated for screen readers, too
     this.#told.replaceChildren(...keys.flatMap((key) => [" · ", key]));

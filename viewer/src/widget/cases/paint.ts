@@ -48,10 +48,12 @@ function setOf(text = ""): (position: number | undefined) => boolean {
 function paintSizes(label: SVGElement, at: readonly number[]): boolean {
   const sizes = (label.dataset.sizes ?? "").split("|");
   label.dataset.all ??= label.textContent;
-  const found = [...new Set(at.map((i) => sizes[i] ?? "").filter(Boolean))];
+  const distinct = (some: readonly string[]) => [...new Set(some.filter(Boolean))];
+  const found = distinct(at.map((i) => sizes[i] ?? ""));
   // a name may precede the sizes
   const [first = ""] = sizes.filter(Boolean);
   const name = label.dataset.all.slice(0, Math.max(0, label.dataset.all.indexOf(first)));
-  label.textContent = found.length === 0 ? label.dataset.all : name + found.join(" | ");
+  const isAll = found.length === 0 || (found.length > 1 && found.length === distinct(sizes).length);
+  label.textContent = isAll ? label.dataset.all : name + found.join(" | ");
   return label.classList.toggle("mg-differs", found.length > 1);
 }

@@ -97,14 +97,27 @@ export function toolbarSide(widget: Widget): void {
     element.classList.toggle("mg-left", isLeft);
     return !covers(element);
   };
+  // then it is in the row of the outline's summary, which begins on the left
+  const rests = () => element.getBoundingClientRect().top >= stage.getBoundingClientRect().bottom - 1;
+  const isUsed = () => element.matches(":hover, :focus-within");
   const place = () => {
-    if (element.matches(":hover, :focus-within")) return;
+    if (isUsed()) return;
+    if (rests()) {
+      element.classList.remove("mg-left");
+      return;
+    }
     // for every scroll position of the page, or else for the current one
     const tests = [(covering: HTMLElement) => standsInColumn(covering, stage), coversNode];
     const sides = tests.flatMap((covers) => [false, true].filter((isLeft) => isFree(isLeft, covers)));
     element.classList.toggle("mg-left", sides[0] ?? false);
   };
-  widget.whileConnected((signal) => host.addEventListener("pointerenter", place, { signal }));
+  const leaveSummary = () => {
+    if (element.classList.contains("mg-left") && !isUsed() && rests()) element.classList.remove("mg-left");
+  };
+  widget.whileConnected((signal) => {
+    host.addEventListener("pointerenter", place, { signal });
+    document.addEventListener("scroll", leaveSummary, { capture: true, passive: true, signal });
+  });
 }
 
 /** Whether any node of the picture is above or below an element. */

@@ -2,7 +2,7 @@
 import { DETAIL_SIZE, NAME_SIZE } from "../../layout/coord/metrics.js";
 import { textWidth } from "../../layout/coord/text_metrics.js";
 import { svg } from "../controls/dom.js";
-import { header, idOf } from "../picture/tree.js";
+import { casesOf, header, idOf } from "../picture/tree.js";
 import type { CostReading } from "./scale.js";
 
 /** Height of a bar and its distance from the lower edge and the sides of the box, px: it is below the last line of text. */
@@ -98,7 +98,7 @@ function label(node: SVGElement, { share, amount }: CostReading): void {
   // larger names from afar add nothing
   const visible = texts("text:not(.mg-face > text)");
   const more = [share, amount].filter((text) => !visible.includes(text));
-  item.setAttribute("aria-label", [visible, ...more, texts("title")].join(" ").trim());
+  item.setAttribute("aria-label", [visible, ...more, texts("title"), ...casesOf(item)].join(" ").trim());
 }
 
 /** Write the longest text that fits. */
@@ -109,8 +109,9 @@ function write(node: SVGElement, reading: CostReading, width: number): void {
   const sign = node.querySelector(":scope > .mg-sign") === null ? 0 : SIGN;
   const room = width - 2 * PADDING - sign - (isBeside ? widthOfName(name) : 0);
   const text = textsFor(reading).find((each) => textWidth(each, DETAIL_SIZE) <= room);
-  // a badge follows the name
-  if (text === undefined || (isBeside && node.querySelector(":scope > .mg-repeat") !== null)) return;
+  // a badge or letters follow the name
+  const follows = ":scope > :is(.mg-repeat, .mg-letters)";
+  if (text === undefined || (isBeside && node.querySelector(follows) !== null)) return;
   if (first === undefined) name?.append(added(text));
   else replace(first, text);
   for (const other of others) replace(other, "");

@@ -188,9 +188,14 @@ function textOf(item: SVGElement): string {
   const texts = [...item.querySelectorAll("text, title")];
   // also separates them in copied text and for screen readers
   for (const text of texts) text.after(" ");
-  // at the end, because a name contains what is visible
-  const cases = texts.flatMap((text) => text.getAttribute("data-only") ?? []);
-  return [...texts.map((text) => text.textContent), ...cases.map((only) => fill(strings.onlyInCases, only))].join(" ");
+  // cases are at the end, because a name contains what is visible
+  return [...texts.map((text) => text.textContent), ...casesOf(item)].join(" ");
+}
+
+/** Says which cases an item's letters mean. */
+export function casesOf(item: Element): string[] {
+  const lettered = [...item.querySelectorAll<SVGElement>("[data-only]")];
+  return lettered.map(({ dataset }) => fill(strings.onlyInCases, dataset.only ?? ""));
 }
 
 /** The part of a node that toggles it and stays in place: the title of an expanded one, else all of it. */
