@@ -15,7 +15,7 @@ from torch import nn
 
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.ways import observer
+from modeldiagrams.tracer.ways import finding, observer
 
 SMALL = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 99}
 IDS = torch.arange(12)[None]
@@ -205,6 +205,34 @@ def test_a_debugger_is_left_alone() -> None:
     assert any("debugger" in note for note in graph.status.notes)
 
 
+def test_a_debugger_that_the_model_starts_is_left_alone() -> None:
+    def debugger(*_: Any) -> None:
+        pass
+
+    kept: list[bool] = []
+
+    class Debugged(Parts):
+        def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, *, task: str = "head") -> Any:
+            sys.settrace(debugger)
+            y = self.body(super().forward(x + 1, mask, task=task))
+            kept.append(sys.gettrace() is debugger)
+            return y
+
+    try:
+        trace(Debugged().eval(), (torch.randn(1, 3, 4),), mode="real")
+        kept.append(sys.gettrace() is debugger)
+    finally:
+        sys.settrace(None)
+    assert kept == [True, True]
+
+
+def test_a_fault_in_finding_branches_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "find_branches", lambda _: 1 / 0)
+    graph = trace(Parts().eval(), (torch.randn(1, 3, 4),), mode="real")
+    assert graph.status.state == "complete"
+    assert any("failed to find the branches of the function at test_ways.py" in note for note in graph.status.notes)
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_what_a_signal_raises_during_an_event_is_not_lost(error: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any) -> None:
@@ -217,28 +245,3 @@ def test_what_a_signal_raises_during_an_event_is_not_lost(error: Any, monkeypatc
     else:
         assert trace(Parts().eval(), (torch.randn(1, 3, 4),), mode="real").status.error is not None
     assert sys.gettrace() is None
-
-
-def test_a_debugger_that_the_model_starts_goes_on():
-    kept = []
-
-    def debug(*_):
-        return None
-
-    class Stops(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.fc = nn.Linear(4, 4)
-
-        def forward(self, x):
-            sys.settrace(debug)
-            x = self.fc(x + 1)
-            kept.append(sys.gettrace() is debug)
-            return x
-
-    try:
-        trace(Stops(), (torch.ones(2, 4),))
-    finally:
-        sys.settrace(None)
-    assert kept
-    assert all(kept)

@@ -213,7 +213,7 @@ class _Pass:
             graph = build_graph(self._recording, self._named_tensors, status)
             graph = self._ways.add_to(graph, self._recording, self._named_tensors)
             check_graph(graph)
-            self._invocation.quiet.update(self._ways.quiet)
+            self._invocation.quiet.update(self._ways.quiet())
         return graph, self._finder.files
 
     def measure(self) -> TimedPass:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.ir.ways import QuietSide
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
     from modeldiagrams.tracer.values.pass_records import ModuleCall, PassRecord
     from modeldiagrams.tracer.ways.scope import Kind
@@ -32,41 +31,36 @@ OTHER_TOOL = (
 )
 
 
-class PassWays:
+class PassWays(Ways):
     """What one pass left out."""
 
     def __init__(self) -> None:
-        self._ways = Ways(is_model_code, _Classifier(), self._running_class)
+        super().__init__(is_model_code, _Classifier(), self._running_class)
         self._running: Callable[[], ModuleCall] | None = None
 
     @property
     def watch(self) -> Tracing | None:
         """The observer, if it is to be paused while other code runs."""
-        return self._ways.observer if isinstance(self._ways.observer, Tracing) else None
-
-    @property
-    def quiet(self) -> frozenset[QuietSide]:
-        """As of `Ways`."""
-        return self._ways.quiet()
+        return self.observer if isinstance(self.observer, Tracing) else None
 
     def observing(self, running: Callable[[], ModuleCall]) -> AbstractContextManager[None]:
         """Observe the code that runs in the block; `running` returns the running module call."""
         self._running = running
-        return contextlib.nullcontext() if self._ways.observer is None else self._ways.observer.observing()
+        return contextlib.nullcontext() if self.observer is None else self.observer.observing()
 
     def add_to(self, graph: Graph, recording: PassRecord, weights: NamedTensors) -> Graph:
         """Add ways and uncalled modules to the graph of the pass."""
         root = recording.root.module
         owner = root.__self__ if isinstance(root, types.MethodType) else root
         uncalled = find_uncalled(owner, recording, weights) if isinstance(owner, nn.Module) else ()
-        ways = self._ways
-        notes = (*graph.status.notes, *([OTHER_TOOL] if ways.observer is None else []), *ways.faults)
+        is_refused = self.observer is None or self.observer.is_refused
+        notes = (*graph.status.notes, *([OTHER_TOOL] if is_refused else []), *self.faults)
         status = msgspec.structs.replace(graph.status, notes=notes)
-        return msgspec.structs.replace(graph, ways=ways.list(), uncalled=uncalled, status=status)
+        return msgspec.structs.replace(graph, ways=self.list(), uncalled=uncalled, status=status)
 
     def release(self) -> None:
         """Break reference cycles, like `PassRecord.release`."""
-        self._ways.release()
+        super().release()
         self._running = None
 
     def _running_class(self) -> type | None:
@@ -103,14 +97,8 @@ def _is_op(module: str) -> bool:
     return module.partition(".")[0] == "torch" and not is_quiet
 
 
-_QUIET = (
-    "torch.utils",
-    "torch.cuda",
-    "torch.backends",
-    "torch.compiler",
-    "torch.jit",
-    "torch.autograd",
-    "torch._jit",
-    "torch.nn.modules.module",
+_QUIET = tuple(
+    f"torch.{part}"
+    for part in ("utils", "cuda", "backends", "compiler", "jit", "autograd", "_jit", "nn.modules.module")
 )
 """Parts of torch whose functions run nothing that a graph shows."""

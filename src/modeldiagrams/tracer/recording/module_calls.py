@@ -102,7 +102,7 @@ class CallStack:
         finally:
             context.stack.pop()
             context.scopes, context.paused, context.observed = scopes, paused, observed
-            if watched:
+            if watched and sys.gettrace() is None:
                 watch.resume(*watch.resumed)  # type: ignore[union-attr]
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

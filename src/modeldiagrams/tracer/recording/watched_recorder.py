@@ -34,5 +34,5 @@ class WatchedRecorder(OpRecorder):
         finally:
             if watch.pending is not None:
                 watch.raise_pending()
-            if watched:
+            if watched and sys.gettrace() is None:
                 watch.resume(*watch.resumed)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.user_files import shorten_path
@@ -13,12 +13,12 @@ from modeldiagrams.ir.ways import Side, Way
 from modeldiagrams.tracer.ways.judging import known_where, runs_tensors
 from modeldiagrams.tracer.ways.observer import make_observer
 from modeldiagrams.tracer.ways.scope import Scope
-from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, start_of, text_of
+from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, find_branches, start_of, text_of
 from modeldiagrams.tracer.ways.waiting import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
+    from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType, FrameType
 
     from modeldiagrams.ir.ways import QuietSide, WaitsFor
     from modeldiagrams.tracer.ways.observer import Watched
@@ -33,8 +33,7 @@ _LONGEST = 200
 """Characters of a condition."""
 
 
-@dataclass(frozen=True)
-class _Reached:
+class _Judged(NamedTuple):
     """What is known of a branch since it was reached."""
 
     options: tuple[Option, ...]
@@ -42,8 +41,8 @@ class _Reached:
     quiet: tuple[Option, ...]
     """Those that run none with what the names stand for here, but may run some in another pass."""
     waits_for: WaitsFor
-    module: str
-    """Name of the Python module."""
+    source: str
+    condition: str
 
 
 class Ways:
@@ -62,39 +61,53 @@ class Ways:
             classify: As `Scope.classify`.
             running_in: Returns the class of the running module call; None for a function.
         """
+        self._is_followed = is_followed
         self._classify = classify
         self._sources = Sources()
-        self._reached: dict[Branch, _Reached] = {}
+        self._judged: dict[Branch, _Judged] = {}
         self.faults: list[str] = []
         """Sentences about our own failures, which must not become the model's."""
-        self.observer = make_observer(is_followed, self._on_reach, running_in, self._sources)
+        self.observer = make_observer(self._branches_in, self._on_reach, running_in)
 
     def release(self) -> None:
         """Break reference cycles, like `PassRecord.release`."""
         self.observer = None
 
+    def _branches_in(self, code: CodeType) -> list[Branch]:
+        try:
+            trees = self._sources.find(code) if self._is_followed(code.co_filename) else []
+            return [branch for tree in trees for branch in find_branches(tree)]
+        except Exception as error:  # noqa: BLE001 (it would be raised in the model's code)
+            self._keep_fault("find the branches of the function", code, code.co_firstlineno, error)
+            return []
+
     def _on_reach(self, branch: Branch, frame: FrameType) -> tuple[Option, ...]:
         try:
-            reached = self._reached[branch] = self._judge(branch, frame)
+            if branch not in self._judged:  # a function that is defined twice has two code objects
+                self._judged[branch] = self._judge(branch, frame)
+            return self._judged[branch].options
         except Exception as error:  # noqa: BLE001 (it would be raised in the model's code)
-            module = str(frame.f_globals.get("__name__"))
-            where = f"{shorten_path(frame.f_code.co_filename, module)}:{start_of(branch.test)[0]}"
-            self.faults.append(f"modeldiagrams failed to judge the branch at {where}: {error!r}; please report this")
+            self._keep_fault("judge the branch", frame.f_code, start_of(branch.test)[0], error)
             return ()
-        return reached.options
 
-    def _judge(self, branch: Branch, frame: FrameType) -> _Reached:
+    def _keep_fault(self, action: str, code: CodeType, line: int, error: Exception) -> None:
+        where = f"{shorten_path(code.co_filename)}:{line}"
+        self.faults.append(f"modeldiagrams failed to {action} at {where}: {error!r}; please report this")
+
+    def _judge(self, branch: Branch, frame: FrameType) -> _Judged:
         code = frame.f_code
-        tree = branch.function
-        variables = _variables_of(frame)
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-        scope = Scope(variables, frame.f_globals, code.co_varnames[:n], self._classify, annotations_of(tree))
+        annotations = annotations_of(branch.function)
+        scope = Scope(_variables_of(frame), frame.f_globals, code.co_varnames[:n], self._classify, annotations)
         able = [option for option in branch.options if option.may_run]
         options = tuple(option for option in able if self._runs(branch, option, scope))
         quiet = tuple(option for option in able if option not in options)
-        waits_for = decide(branch, tree, scope, self._sources) if options else "other"
-        return _Reached(options, quiet, waits_for, str(frame.f_globals.get("__name__")))
+        waits_for = decide(branch, branch.function, scope, self._sources) if options else "other"
+        source = f"{shorten_path(code.co_filename, str(frame.f_globals.get('__name__')))}:{start_of(branch.test)[0]}"
+        text = text_of(branch.test, code.co_filename)
+        condition = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return _Judged(options, quiet, waits_for, source, condition)
 
     def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
         is_asked = branch.statement in {"if", "expression", "while"}
@@ -103,36 +116,28 @@ class Ways:
 
     def list(self) -> tuple[Way, ...]:
         """The ways, by file and line."""
-        found: dict[tuple[Any, ...], Way] = {}
-        for watched in self.observer.watched if self.observer is not None else ():
-            for branch in watched.reached:
-                reached = self._reached.get(branch)
-                if reached is not None and reached.options:
-                    way = _make_way(watched, branch, reached)
-                    file, _, line = way.source.rpartition(":")
-                    key = file, int(line), start_of(branch.test), branch.statement, way.function
-                    found[key] = _merge(found[key], way) if key in found else way
-        return tuple(found[key] for key in sorted(found))
+        ran = self._watched()
+        found = [(branch, judged) for branch, judged in self._judged.items() if judged.options]
+        found.sort(key=lambda one: (one[1].source.rpartition(":")[0], start_of(one[0].test), one[0].statement))
+        return tuple(_make_way(branch, judged, ran[branch]) for branch, judged in found)
 
     def quiet(self) -> frozenset[QuietSide]:
         """The sides that ran, but no tensors or modules in them."""
+        ran = self._watched()
         return frozenset(
-            (_source_of(watched, branch, reached), _condition_of(watched, branch), option.name)
-            for watched in (self.observer.watched if self.observer is not None else ())
-            for branch in watched.reached
-            if (reached := self._reached.get(branch)) is not None
-            for option in reached.quiet
-            if watched.ran(option)
+            (judged.source, judged.condition, option.name)
+            for branch, judged in self._judged.items()
+            for option in judged.quiet
+            if any(watched.ran(option) for watched in ran[branch])
         )
 
-
-def _source_of(watched: Watched, branch: Branch, reached: _Reached) -> str:
-    return f"{shorten_path(watched.code.co_filename, reached.module)}:{start_of(branch.test)[0]}"
-
-
-def _condition_of(watched: Watched, branch: Branch) -> str:
-    condition = text_of(branch.test, watched.code.co_filename)
-    return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
+    def _watched(self) -> Mapping[Branch, Sequence[Watched]]:
+        """What ran of the functions of each branch; of a function that was defined twice, several."""
+        found: dict[Branch, list[Watched]] = defaultdict(list)
+        for watched in self.observer.watched if self.observer is not None else ():
+            for branch in watched.reached:
+                found[branch].append(watched)
+        return found
 
 
 def _variables_of(frame: FrameType) -> dict[str, Any]:
@@ -146,31 +151,21 @@ def _variables_of(frame: FrameType) -> dict[str, Any]:
     return variables
 
 
-def _make_way(watched: Watched, branch: Branch, reached: _Reached) -> Way:
+def _make_way(branch: Branch, judged: _Judged, ran: Sequence[Watched]) -> Way:
+    owners = {owner for watched in ran for owner in watched.owners}
     return Way(
-        source=_source_of(watched, branch, reached),
+        source=judged.source,
         statement=branch.statement,
-        condition=_condition_of(watched, branch),
-        waits_for=reached.waits_for,
-        function=_IN_FUNCTION.sub("", watched.code.co_qualname).replace("<locals>.", ""),
-        classes=tuple(sorted({get_full_name(owner) for owner in watched.owners if owner is not None})),
+        condition=judged.condition,
+        waits_for=judged.waits_for,
+        function=_IN_FUNCTION.sub("", ran[0].code.co_qualname).replace("<locals>.", ""),
+        classes=tuple(sorted({get_full_name(owner) for owner in owners if owner is not None})),
         sides=tuple(
-            Side(name=option.name, line=start_of(option.nodes[0])[0], taken=watched.ran(option))
-            for option in reached.options
+            Side(
+                name=option.name,
+                line=start_of(option.nodes[0])[0],
+                taken=any(watched.ran(option) for watched in ran),
+            )
+            for option in judged.options
         ),
-    )
-
-
-def _merge(one: Way, other: Way) -> Way:
-    """Unite what two code objects of the same source ran, as of a function that was defined twice."""
-    taken = {side.name for side in (*one.sides, *other.sides) if side.taken}
-    sides = {(side.line, side.name): side for side in (*one.sides, *other.sides)}
-    return Way(
-        source=one.source,
-        statement=one.statement,
-        condition=one.condition,
-        waits_for=one.waits_for,
-        function=one.function,
-        classes=tuple(sorted({*one.classes, *other.classes})),
-        sides=tuple(Side(name=name, line=line, taken=name in taken) for line, name in sorted(sides)),
     )

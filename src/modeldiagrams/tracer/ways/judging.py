@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.tracer.ways import names
 from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function, read_attribute
 
 if TYPE_CHECKING:
@@ -15,122 +16,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.ways.syntax import Sources
 
-FACTS = frozenset(
-    {
-        "shape",
-        "size",
-        "dim",
-        "ndim",
-        "ndimension",
-        "numel",
-        "nelement",
-        "stride",
-        "dtype",
-        "device",
-        "layout",
-        "names",
-        "is_cuda",
-        "is_sparse",
-        "is_quantized",
-        "is_leaf",
-        "is_meta",
-        "is_nested",
-        "requires_grad",
-        "requires_grad_",
-        "grad_fn",
-        "itemsize",
-        "nbytes",
-        "element_size",
-        "get_device",
-        "data_ptr",
-        "storage_offset",
-        "is_contiguous",
-        "is_floating_point",
-        "is_complex",
-        "has_names",
-        "register_hook",
-        "retain_grad",
-    }
-)
-"""Attributes and methods of tensors that run nothing."""
-_VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
-_NO_OPS = ("is_", "get_", "set_", "has_", "manual_seed", "seed", "_check", "check_", "finfo", "iinfo")
-"""Beginnings of names of torch's functions that run nothing."""
-_OF_CONTAINERS = frozenset(
-    {
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "items",
-        "keys",
-        "values",
-        "get",
-        "setdefault",
-        "popitem",
-        "add",
-        "discard",
-        "index",
-        "copy",
-        "count",
-        "split",
-        "join",
-        "format",
-        "strip",
-        "lower",
-        "upper",
-        "startswith",
-        "endswith",
-        "replace",
-    }
-)
-"""Methods of lists, dicts, sets and texts."""
-_OF_LOGGERS = frozenset(
-    {
-        "debug",
-        "info",
-        "warning",
-        "warn",
-        "error",
-        "exception",
-        "critical",
-        "log",
-        "warning_once",
-        "info_once",
-    }
-)
-_GATHER = frozenset(
-    {
-        "zip",
-        "enumerate",
-        "list",
-        "tuple",
-        "sorted",
-        "reversed",
-        "dict",
-        "set",
-        "map",
-        "filter",
-        "iter",
-        "next",
-    }
-)
-_READ = frozenset(
-    {
-        "float",
-        "int",
-        "bool",
-        "sum",
-        "min",
-        "max",
-        "abs",
-        "pow",
-        "divmod",
-        "round",
-    }
-)
 _DEEPEST = 3
 """Calls of the model's functions to look into."""
 _ITEMS: dict[Kind, Kind] = {"tensors": "tensor"}
@@ -281,7 +166,7 @@ class _Judge:
     def _attribute(self, node: ast.Attribute) -> Kind:
         base = self.kind(node.value)
         if base == "tensor":
-            if node.attr in _VIEWS:
+            if node.attr in names.VIEWS:
                 return self._run()
             return "tensor" if node.attr in {"data", "grad"} else "plain"
         if base in {"tensors", "unknown"} and self._root_is_local(node):
@@ -295,7 +180,7 @@ class _Judge:
 
     def _call(self, node: ast.Call) -> Kind:
         function = node.func
-        is_logging = isinstance(function, ast.Attribute) and function.attr in _OF_LOGGERS
+        is_logging = isinstance(function, ast.Attribute) and function.attr in names.OF_LOGGERS
         if is_logging or (isinstance(function, ast.Name) and function.id == "print"):
             return "plain"
         given = [self.kind(item) for item in node.args] + [self.kind(item.value) for item in node.keywords]
@@ -317,16 +202,16 @@ class _Judge:
 
     def _call_known(self, node: ast.Call, target: Any, *, has_tensors: bool) -> Kind:
         kind, name = self._scope.kind_of(target), getattr(target, "__name__", "")
-        if kind == "module" or (kind == "torch function" and not name.startswith(_NO_OPS)):
+        if kind == "module" or (kind == "torch function" and not name.startswith(names.NO_OPS)):
             return self._run()
         if kind == "module class":
             return "module"
         if kind == "function":
             return self._call_function(node, plain_function(target), has_tensors=has_tensors)
-        if name in _READ and has_tensors:
+        if name in names.READ and has_tensors:
             self._run()
             return "plain" if name in {"float", "int", "bool"} else "tensor"
-        if name in _GATHER or isinstance(target, type):
+        if name in names.GATHER or isinstance(target, type):
             return self._display(node.args) if not has_tensors else "tensors"
         return "plain"
 
@@ -346,13 +231,13 @@ class _Judge:
             return self._call_function(node, given, has_tensors=has_tensors)
         if base == "tensor":
             return self._call_tensor_method(function)
-        if base == "plain" or name in _OF_CONTAINERS or name in FACTS:
+        if base == "plain" or name in names.OF_CONTAINERS or name in names.FACTS:
             return "tensors" if base == "tensors" or has_tensors else "plain"
         return self._run() if has_tensors else "unknown"
 
     def _call_tensor_method(self, function: ast.Attribute) -> Kind:
         name, value = function.attr, self._value(function.value)
-        if name in FACTS:
+        if name in names.FACTS:
             return "plain"
         if value is not MISSING and value is not None and not hasattr(type(value), name):
             return "unknown"  # tensors have no such method: it is another object where this runs
@@ -367,9 +252,9 @@ class _Judge:
         trees = self._sources.find(function.__code__)
         if len(trees) != 1:
             return self._run() if has_tensors else "unknown"
-        names, values = self._bind_arguments(node, function)
+        kinds_of, values = self._bind_arguments(node, function)
         inner = _Judge(_scope_of(function, values, self._scope), self._sources, self._deepest - 1, stops=self._stops)
-        inner.names = names
+        inner.names = kinds_of
         body: Any = getattr(trees[0], "body", None)
         inner.visit_all(body if isinstance(body, list) else [ast.Return(value=body)])
         self.runs |= inner.runs
@@ -449,12 +334,12 @@ class _Judge:
 
     def _ifexp(self, node: ast.IfExp) -> Kind:
         self.kind(node.test)
-        names = self.names
+        before = self.names
         kinds: list[Kind] = []
         for part, holds in ((node.body, True), (node.orelse, False)):
-            self.names = names | known_where(node.test, self._scope, holds=holds)
+            self.names = before | known_where(node.test, self._scope, holds=holds)
             kinds.append(self.kind(part))
-        self.names = names
+        self.names = before
         return _first_kind(kinds)
 
     def _slice(self, node: ast.Slice) -> Kind:

@@ -15,15 +15,16 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modeldiagrams.common.user_files import is_model_code
-from modeldiagrams.tracer.ways.syntax import end_of, find_branches, lines_of, start_of
+from modeldiagrams.tracer.ways.syntax import end_of, lines_of, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType
 
-    from modeldiagrams.tracer.ways.syntax import Branch, Option, Sources
+    from modeldiagrams.tracer.ways.syntax import Branch, Option
 
     Span: TypeAlias = "tuple[tuple[int, int], tuple[int, int]]"
+    FindBranches: TypeAlias = Callable[[CodeType], Sequence[Branch]]
     OnReach: TypeAlias = Callable[[Branch, FrameType], Sequence[Option]]
 
 _MONITORS = range(6)
@@ -35,22 +36,21 @@ _TOOL = 4
 class Observer:
     """Notes which code ran: a base for the two mechanisms."""
 
-    def __init__(
-        self, is_followed: Callable[[str], bool], on_reach: OnReach, running_in: Callable[[], Any], sources: Sources
-    ) -> None:
+    is_refused = False
+    """Whether another tool came first, after `make_observer`."""
+
+    def __init__(self, find_branches: FindBranches, on_reach: OnReach, running_in: Callable[[], Any]) -> None:
         """Observe functions.
 
         Args:
-            is_followed: Whether to observe the functions of a file.
+            find_branches: Returns the branches to observe in a function; none if it is not to be observed.
             on_reach: Called once for each branch, before its condition is computed for the first time; returns the
                 sides of interest.
             running_in: Returns what the functions that run now belong to: for `owners`.
-            sources: The source of the functions.
         """
-        self._is_followed = is_followed
+        self._find_branches = find_branches
         self._on_reach = on_reach
         self._running_in = running_in
-        self._sources = sources
         self._codes: dict[int, tuple[CodeType, Watched | None]] = {}
         """By ``id`` of the code object, whose hash Python would recompute each time."""
 
@@ -62,8 +62,7 @@ class Observer:
     def _find(self, code: CodeType) -> Watched | None:
         known = self._codes.get(id(code))
         if known is None:
-            trees = self._sources.find(code) if self._is_followed(code.co_filename) else []
-            branches = [branch for tree in trees for branch in find_branches(tree)]
+            branches = self._find_branches(code)
             known = self._codes[id(code)] = code, Watched(code, branches) if branches else None
         return known[1]
 
@@ -84,9 +83,8 @@ class Observer:
 class Watched:
     """What ran of a function with branches."""
 
-    def __init__(self, code: CodeType, branches: list[Branch]) -> None:
+    def __init__(self, code: CodeType, branches: Sequence[Branch]) -> None:
         self.code = code
-        self.branches = branches
         self.waiting = [*branches]
         self.reached: list[Branch] = []
         self.open: list[Option] = []
@@ -141,7 +139,12 @@ class Monitoring(Observer):
     def observing(self) -> Iterator[None]:
         """Observe in the block."""
         events = monitoring.events
-        monitoring.use_tool_id(_TOOL, "modeldiagrams")
+        try:
+            monitoring.use_tool_id(_TOOL, "modeldiagrams")
+        except ValueError:  # the trace of another thread took it
+            self.is_refused = True
+            yield
+            return
         monitoring.restart_events()
         monitoring.register_callback(_TOOL, events.PY_START, self._on_start)
         monitoring.register_callback(_TOOL, events.INSTRUCTION, self._on_instruction)
@@ -194,7 +197,8 @@ class Tracing(Observer):
 
     Not through `sys.settrace`, which writes the variables of every function that is called into a dict, where they live
     as long as the function runs. A pause is ``sys.settrace(None)``, ended by ``watch.resume(*watch.resumed)``: unlike a
-    call of a Python function, neither is an event.
+    call of a Python function, neither is an event. The model's code may set a trace function of its own, as debuggers
+    do: whoever pauses, resumes or ends asks `sys.gettrace` before.
     """
 
     resume = staticmethod(_SET_TRACE)
@@ -213,12 +217,13 @@ class Tracing(Observer):
         try:
             yield
         finally:
-            sys.settrace(None)
+            if sys.gettrace() is ignore_event:
+                sys.settrace(None)
 
     def begin(self, function: Callable[..., Any]) -> None:
         """Observe a function of a module that is about to run, unless it is torch's own."""
         code = getattr(function, "__code__", None)
-        if code is None or code.co_name != "forward" or is_model_code(code.co_filename):
+        if sys.gettrace() is None and (code is None or code.co_name != "forward" or is_model_code(code.co_filename)):
             self.resume(*self.resumed)
 
     def raise_pending(self) -> None:

@@ -6,6 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from modeldiagrams.tracer.ways import names
 from modeldiagrams.tracer.ways.judging import kind_of
 from modeldiagrams.tracer.ways.scope import MISSING, Scope
 from modeldiagrams.tracer.ways.syntax import own_nodes, start_of
@@ -16,48 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.ways import WaitsFor
     from modeldiagrams.tracer.ways.syntax import Branch, Function, Place, Sources
 
-_SIZES = frozenset(
-    {
-        "shape",
-        "size",
-        "dim",
-        "ndim",
-        "ndimension",
-        "numel",
-        "nelement",
-    }
-)
-_PROPERTIES = frozenset(
-    {
-        "dtype",
-        "device",
-        "layout",
-        "requires_grad",
-        "is_cuda",
-        "is_sparse",
-        "is_quantized",
-        "is_nested",
-        "is_meta",
-    }
-)
-_ABOUT = frozenset(
-    {
-        "isinstance",
-        "issubclass",
-        "type",
-        "hasattr",
-        "getattr",
-        "callable",
-        "id",
-        "len",
-        "is_tensor",
-    }
-)
-"""Functions that tell what an argument is, not what it holds."""
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
-_MODES = frozenset({"is_grad_enabled", "is_inference_mode_enabled", "is_inference"})
-_NEVER = frozenset({"is_tracing", "is_scripting", "is_compiling", "is_exporting", "is_torchdynamo_compiling"})
-"""Functions that are false in every pass of the tracer."""
 _PLAIN = (bool, int, float, str, type(None), tuple, list, dict)
 _IN_COMPARISON: tuple[WaitsFor, ...] = ("value", "mode", "size", "input", "configuration")
 """What decides where one comparison has several kinds: a size that is compared with a setting is about the size."""
@@ -168,9 +128,9 @@ class _Waiting:
         if node.attr == "training":
             return {"mode"}
         base = self._scope.kind_of(self._scope.value(node.value))
-        if base != "module" and node.attr in _SIZES:
+        if base != "module" and node.attr in names.SIZES:
             return {"size"}
-        if node.attr in _PROPERTIES and isinstance(node.value, ast.Name) and base != "module":
+        if node.attr in names.PROPERTIES and isinstance(node.value, ast.Name) and base != "module":
             return {"input"}
         if self._scope.kind_of(self._scope.value(node)) == "tensor" and not about:
             return {"value"}
@@ -181,14 +141,14 @@ class _Waiting:
         owner = function.value if isinstance(function, ast.Attribute) else None
         arguments = [*node.args, *(item.value for item in node.keywords)]
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name in _MODES:
+        if name in names.MODES:
             return {"mode"}
-        if (owner is not None and name in _SIZES) or (
+        if (owner is not None and name in names.SIZES) or (
             owner is None and name == "len" and self._is_tensor(arguments[0])
         ):
             return {"size"}
         if owner is None or name == "is_tensor":
-            about = about or name in _ABOUT
+            about = about or name in names.ABOUT
         if not about and self._reads_tensors(node):
             return {"value"}
         return self._of_all(arguments, about=about or name != "range") | self.kinds(owner, about=True)
@@ -214,7 +174,7 @@ class _Waiting:
             return ends if ends in truths else None if None in truths else not ends
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return _compare(node.ops[0], self._known(node.left), self._known(node.comparators[0]))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NEVER:
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names.NEVER:
             return False
         value = self._known(node)
         return bool(value) if value is not MISSING and type(value) in _PLAIN else None
