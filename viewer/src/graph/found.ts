@@ -79,6 +79,7 @@ function reads(nodes: readonly GraphNode[], hierarchy: GraphData["hierarchy"], s
   return found;
 }
 
+/** Module → how many did run of each list or dict in it; other modules have parts for various ends, such as a dropout. */
 function partlyRun({ nodes, uncalled = [] }: Pick<GraphData, "nodes" | "uncalled">): Map<string, Part[]> {
   const found = new Map<string, Part[]>();
   const called = new Map<string, string>();
@@ -89,7 +90,9 @@ function partlyRun({ nodes, uncalled = [] }: Pick<GraphData, "nodes" | "uncalled
     let owner = list;
     while (owner !== "" && !called.has(owner)) owner = around(owner);
     const name = list.slice(owner.length).replace(/^\./, "");
-    if (besides > 0) append(found, called.get(owner) ?? ROOT, { ran: besides, of: besides + left, list: name });
+    const isList = name !== "" || uncalled.some(({ path }) => around(path) === list && /\.\d+$/.test(path));
+    if (besides > 0 && isList)
+      append(found, called.get(owner) ?? ROOT, { ran: besides, of: besides + left, list: name });
   }
   return found;
 }
