@@ -113,7 +113,8 @@ class Net(Module):
                 break
         for _ in range(most - 100):
             y = y + 1
-            if most == 102: break  # noqa: E701
+            if most == 102:
+                break
         return y
 
     def early(self, y: Tensor) -> Tensor:

@@ -124,10 +124,10 @@ class Watched:
 
     def count(self, instruction: int) -> bool:
         """Count an instruction, if it begins a part of the code that is counted."""
-        span = self.span(instruction) if instruction not in self.instructions else None
-        for part in self.counts if span is not None else ():
-            if part not in self._entries.values() and start_of(part) <= span[0] and span[1] <= end_of(part):
-                self._entries[instruction] = part
+        if self.counts and instruction not in self.instructions and (span := self.span(instruction)) is not None:
+            for part in self.counts.keys() - self._entries.values():
+                if start_of(part) <= span[0] and span[1] <= end_of(part):
+                    self._entries[instruction] = part
         if (entered := self._entries.get(instruction)) is None:
             return False
         self.counts[entered] += 1
