@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.ways import names
-from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function, read_attribute
+from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -189,7 +188,7 @@ class _Judge:
         if target is not MISSING and target is not None:
             return self._call_known(node, target, has_tensors=has_tensors)
         if isinstance(function, ast.Attribute):
-            return self._call_method(node, function, has_tensors=has_tensors)
+            return self._call_method(function, has_tensors=has_tensors)
         if self.kind(function) in {"module", "torch function"}:
             return self._run()
         return self._run() if has_tensors else "unknown"
@@ -215,20 +214,8 @@ class _Judge:
             return self._display(node.args) if not has_tensors else "tensors"
         return "plain"
 
-    def _given_method(self, function: ast.Attribute) -> Any:
-        """The method of a parameter that is None, of the class in its annotation."""
-        owner = function.value
-        annotation = self._scope.annotations.get(owner.id) if isinstance(owner, ast.Name) else None
-        for name in re.findall(r"\w+", annotation or ""):
-            class_ = self._scope.globals.get(name)
-            if issubclass(type(class_), type) and (method := plain_function(read_attribute(class_, function.attr))):
-                return method
-        return None
-
-    def _call_method(self, node: ast.Call, function: ast.Attribute, *, has_tensors: bool) -> Kind:
+    def _call_method(self, function: ast.Attribute, *, has_tensors: bool) -> Kind:
         base, name = self.kind(function.value), function.attr
-        if base in {"none", "unknown"} and (given := self._given_method(function)) is not None:
-            return self._call_function(node, given, has_tensors=has_tensors)
         if base == "tensor":
             return self._call_tensor_method(function)
         if base == "plain" or name in names.OF_CONTAINERS or name in names.FACTS:
