@@ -30,6 +30,9 @@ class _NoWays:
     def add_to(self, graph: Any, *_: Any) -> Any:
         return graph
 
+    def quiet(self) -> frozenset[Any]:
+        return frozenset()
+
     def release(self) -> None:
         pass
 

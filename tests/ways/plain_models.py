@@ -89,6 +89,7 @@ class Net(Module):
                 y = self.early(y)
             finally:
                 y = y + 1
+        self.exits(y, 0), self.exits(y, 102)
         return parts, sum(self.items(y))
 
     def scope(self) -> Any:
@@ -100,6 +101,21 @@ class Net(Module):
                 yield 1
                 continue
             y = y.relu()
+
+    def exits(self, y: Tensor, most: int) -> Tensor:
+        for _ in range(3):
+            y = y + 1
+            if y > most:
+                return y
+        while True:
+            y = y + 1
+            if y > 0:
+                break
+        for _ in range(most - 100):
+            y = y + 1
+            if most == 102:
+                break
+        return y
 
     def early(self, y: Tensor) -> Tensor:
         if y > 50:

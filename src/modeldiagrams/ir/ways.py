@@ -37,7 +37,7 @@ class Way(Struct, frozen=True, kw_only=True):
     source: str
     """``file:line`` of the condition; the file is relative to its import root."""
     statement: Literal["if", "expression", "match", "for", "while"]
-    """``if``: also an early return, whose other side is the rest of the function. ``expression``: ``a if b else c``."""
+    """``if``: also an early exit; the other side is the rest of function or loop. ``expression``: ``a if b else c``."""
     condition: str
     """The condition as written, the subject of a ``match``, or what a loop runs over; in one line."""
     waits_for: WaitsFor

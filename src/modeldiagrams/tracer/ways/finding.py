@@ -41,8 +41,15 @@ class _Judged(NamedTuple):
     quiet: tuple[Option, ...]
     """Those that run none with what the names stand for here, but may run some in another pass."""
     waits_for: WaitsFor
-    source: str
-    condition: str
+    file: str
+    module: str
+    """Name of the Python module."""
+
+    def describe(self, branch: Branch) -> tuple[str, str]:
+        """``file:line`` and the text of the condition."""
+        text = text_of(branch.test, self.file)
+        condition = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return f"{shorten_path(self.file, self.module)}:{start_of(branch.test)[0]}", condition
 
 
 class Ways:
@@ -104,10 +111,7 @@ class Ways:
         options = tuple(option for option in able if self._runs(branch, option, scope))
         quiet = tuple(option for option in able if option not in options)
         waits_for = decide(branch, branch.function, scope, self._sources) if options else "other"
-        source = f"{shorten_path(code.co_filename, str(frame.f_globals.get('__name__')))}:{start_of(branch.test)[0]}"
-        text = text_of(branch.test, code.co_filename)
-        condition = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-        return _Judged(options, quiet, waits_for, source, condition)
+        return _Judged(options, quiet, waits_for, code.co_filename, str(frame.f_globals.get("__name__")))
 
     def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
         is_asked = branch.statement in {"if", "expression", "while"}
@@ -117,15 +121,19 @@ class Ways:
     def list(self) -> tuple[Way, ...]:
         """The ways, by file and line."""
         ran = self._watched()
-        found = [(branch, judged) for branch, judged in self._judged.items() if judged.options]
-        found.sort(key=lambda one: (one[1].source.rpartition(":")[0], start_of(one[0].test), one[0].statement))
-        return tuple(_make_way(branch, judged, ran[branch]) for branch, judged in found)
+        found = [
+            (_make_way(branch, judged, ran[branch]), branch)
+            for branch, judged in self._judged.items()
+            if judged.options
+        ]
+        found.sort(key=lambda one: (one[0].source.rpartition(":")[0], start_of(one[1].test), one[0].statement))
+        return tuple(way for way, _ in found)
 
     def quiet(self) -> frozenset[QuietSide]:
         """The sides that ran, but no tensors or modules in them."""
         ran = self._watched()
         return frozenset(
-            (judged.source, judged.condition, option.name)
+            (*judged.describe(branch), option.name)
             for branch, judged in self._judged.items()
             for option in judged.quiet
             if any(watched.ran(option) for watched in ran[branch])
@@ -152,11 +160,12 @@ def _variables_of(frame: FrameType) -> dict[str, Any]:
 
 
 def _make_way(branch: Branch, judged: _Judged, ran: Sequence[Watched]) -> Way:
+    source, condition = judged.describe(branch)
     owners = {owner for watched in ran for owner in watched.owners}
     return Way(
-        source=judged.source,
+        source=source,
         statement=branch.statement,
-        condition=judged.condition,
+        condition=condition,
         waits_for=judged.waits_for,
         function=_IN_FUNCTION.sub("", ran[0].code.co_qualname).replace("<locals>.", ""),
         classes=tuple(sorted({get_full_name(owner) for owner in owners if owner is not None})),

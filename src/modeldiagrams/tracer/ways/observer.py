@@ -18,6 +18,7 @@ from modeldiagrams.common.user_files import is_model_code
 from modeldiagrams.tracer.ways.syntax import end_of, lines_of, start_of
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType
 
@@ -93,6 +94,16 @@ class Watched:
         self.owners: set[Any] = set()
         self.lines: set[int] = set()
         self.instructions: set[int] = set()
+        self.counts: dict[ast.AST, int] = {
+            part: 0
+            for branch in branches
+            for option in branch.options
+            if option.unless is not None
+            for part in (option.unless.test, option.unless.body[0])
+        }
+        """How often parts of the code were reached."""
+        self._entries: dict[int, ast.AST] = {}
+        """The first instruction of each of them."""
         self.exact_lines = frozenset[int]().union(*(branch.exact_lines for branch in branches))
         self.tests: dict[int, list[Branch]] = defaultdict(list)
         """Line → the branches whose condition is on it."""
@@ -111,15 +122,28 @@ class Watched:
         """The piece of code of an instruction."""
         return self._spans[instruction // 2]
 
+    def count(self, instruction: int) -> bool:
+        """Count an instruction, if it begins a part of the code that is counted."""
+        if self.counts and instruction not in self.instructions and (span := self.span(instruction)) is not None:
+            for part in self.counts.keys() - self._entries.values():
+                if start_of(part) <= span[0] and span[1] <= end_of(part):
+                    self._entries[instruction] = part
+        if (entered := self._entries.get(instruction)) is None:
+            return False
+        self.counts[entered] += 1
+        return True
+
     def ran(self, option: Option) -> bool:
         """Whether any code of a side ran."""
+        if option.unless is not None:
+            return self.counts[option.unless.test] > self.counts[option.unless.body[0]]
         if not self.lines.isdisjoint(lines_of(option.nodes) - self.exact_lines):
             return True
         return any(span is not None and option.covers(*span) for span in map(self.span, self.instructions))
 
     def is_settled(self) -> bool:
         """Whether nothing is left to see."""
-        seen = len(self.lines) + len(self.instructions)
+        seen = len(self.lines) + len(self.instructions) + sum(self.counts.values())
         if self.open and seen != self._looked_at:
             self._looked_at = seen
             self.open = [option for option in self.open if not self.ran(option)]
@@ -172,10 +196,13 @@ class Monitoring(Observer):
     def _on_instruction(self, code: CodeType, offset: int) -> Any:
         known = self._codes.get(id(code))
         watched = known[1] if known is not None else None
+        is_counted = False
         if watched is not None:
-            watched.instructions.add(offset)
-            self._reach_at(watched, watched.span(offset), sys._getframe(1))  # noqa: SLF001
-        return monitoring.DISABLE
+            is_counted = watched.count(offset)
+            if offset not in watched.instructions:
+                watched.instructions.add(offset)
+                self._reach_at(watched, watched.span(offset), sys._getframe(1))  # noqa: SLF001
+        return None if is_counted else monitoring.DISABLE
 
 
 _CALL, _LINE, _RETURN, _INSTRUCTION = 0, 2, 3, 7
@@ -263,9 +290,11 @@ class Tracing(Observer):
             for branch in watched.tests.get(line, ()):
                 if branch in watched.waiting:
                     self._reach(watched, branch, frame)
-        elif event == _INSTRUCTION and frame.f_lasti not in watched.instructions:
-            watched.instructions.add(frame.f_lasti)
-            self._reach_at(watched, watched.span(frame.f_lasti), frame)
+        elif event == _INSTRUCTION:
+            watched.count(frame.f_lasti)
+            if frame.f_lasti not in watched.instructions:
+                watched.instructions.add(frame.f_lasti)
+                self._reach_at(watched, watched.span(frame.f_lasti), frame)
 
 
 def make_observer(*arguments: Any) -> Monitoring | Tracing | None:

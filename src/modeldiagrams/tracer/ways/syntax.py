@@ -51,6 +51,9 @@ class Option:
     name: str
     nodes: tuple[ast.AST, ...]
     """Statements, or one expression."""
+    unless: ast.If | None = None
+    """For the rest of a loop: the ``if`` that leaves it. This side ran if its condition was reached more often than its
+    body: other code of this side also runs before."""
 
     @functools.cached_property
     def may_run(self) -> bool:
@@ -215,6 +218,8 @@ class _Search:
     def __init__(self, function: Function) -> None:
         self.found: list[Branch] = []
         self._function = function
+        self._loop: ast.For | ast.AsyncFor | ast.While | None = None
+        """The innermost loop around what is searched."""
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             self._search_block(function.body, (), ())
         else:
@@ -257,22 +262,29 @@ class _Search:
             self._add("for", statement.iter, [body], guards)
         elif isinstance(statement, ast.While):
             self._add("while", statement.test, [body], guards)
-        within = () if isinstance(statement, ast.For | ast.AsyncFor | ast.While) else rest
+        outer, within = self._loop, rest
+        if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
+            self._loop, within = statement, ()
         for name in ("body", "orelse", "finalbody"):
             self._search_block(getattr(statement, name, ()), within, guards)
+            self._loop = outer
         for handler in getattr(statement, "handlers", ()):
             self._search_block(handler.body, within, guards)
 
     def _add_if(self, statement: ast.If, rest: tuple[ast.stmt, ...], guards: tuple[ast.expr, ...]) -> None:
         """Add an ``if``, unless it is only a check. Where one side jumps, the rest belongs to the other one."""
         yes, no = tuple(statement.body), tuple(statement.orelse)
+        exits = isinstance(yes[-1], ast.Return | ast.Break) and not no and not rest
         if isinstance(yes[-1], ast.Raise) or (no and isinstance(no[-1], ast.Raise)):
             return
         if isinstance(yes[-1], _JUMPS):
             no = no or rest
         elif no and isinstance(no[-1], _JUMPS):
             yes += rest
-        self._add("if", statement.test, [Option("yes", yes), *([Option("no", no)] if no else [])], guards)
+        options = [Option("yes", yes), *([Option("no", no)] if no else [])]
+        if exits and self._loop is not None:
+            options.append(Option("no", tuple(self._loop.body), unless=statement))
+        self._add("if", statement.test, options, guards)
 
     def _search_expressions(self, node: ast.AST, guards: tuple[ast.expr, ...]) -> None:
         for inner in own_nodes(node):
