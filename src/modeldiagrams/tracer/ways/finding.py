@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from modeldiagrams.common.class_facts import get_full_name
 from modeldiagrams.common.user_files import shorten_path
 from modeldiagrams.ir.ways import Side, Way
-from modeldiagrams.tracer.ways.judging import known_where, runs_tensors
+from modeldiagrams.tracer.ways.expressions import known_where
+from modeldiagrams.tracer.ways.judging import runs_tensors
 from modeldiagrams.tracer.ways.observer import make_observer
 from modeldiagrams.tracer.ways.scope import Scope
 from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, find_branches, start_of, text_of

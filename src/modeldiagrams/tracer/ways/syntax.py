@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import itertools
 import linecache
-import re
+import tokenize
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -35,11 +34,6 @@ _NAMES = {
     ast.GeneratorExp: "<genexpr>",
 }
 """Names of the code of expressions."""
-_INDENT = re.compile(r"[ \t]*")
-_MOST_ENDS = 20
-"""Lines to try as the end of a function, which its source may not tell: text in quotes may not be indented."""
-
-
 _WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.AugAssign, ast.Attribute, ast.For)
 """What may run tensors."""
 
@@ -138,24 +132,17 @@ class Sources:
 
 @functools.lru_cache(maxsize=512)  # a model is traced several times, and this takes a fifth of what ways may take
 def _index_of(code: CodeType, _file: str) -> Index:
-    """The functions in a function's own source. Code objects of equal functions in two files are equal."""
-    return next(filter(None, (_index(text, line) for line, text in _texts_of(code))), {})
+    """The functions in a function's own source, which is parsed in a small part of the time that its file takes.
 
-
-def _texts_of(code: CodeType) -> Iterator[tuple[int, str]]:
-    """Texts that may be a function's whole source, each with the number of the line before it.
-
-    A function alone is parsed in a small part of the time that its file takes.
+    Code objects of equal functions in two files are equal.
     """
-    lines = linecache.getlines(code.co_filename)
-    first, last = code.co_firstlineno, _last_line(code)
-    if not 0 < first <= last <= len(lines):
-        return
-    indent = _width(lines[first - 1])
-    ends = (i for i in range(last, len(lines)) if _may_follow(lines[i], indent))
-    for end in itertools.chain(itertools.islice(ends, _MOST_ENDS), [len(lines)]):
-        text = "".join(lines[first - 1 : end])
-        yield first - 2, f"if 1:\n{text}" if indent else f"\n{text}"
+    first = code.co_firstlineno
+    try:
+        lines = inspect.getblock(linecache.getlines(code.co_filename)[first - 1 :])
+    except (SyntaxError, tokenize.TokenError):
+        return {}
+    is_indented = bool(lines) and lines[0][:1].isspace()
+    return _index("".join(["if 1:\n" if is_indented else "\n", *lines]), first - 2)
 
 
 def _index(text: str, line: int) -> Index:
@@ -172,20 +159,6 @@ def _index(text: str, line: int) -> Index:
         elif (name := _NAMES.get(type(node))) is not None:
             found.setdefault((node.lineno, name), []).append(node)  # type: ignore[attr-defined, arg-type]
     return found
-
-
-def _last_line(code: CodeType) -> int:
-    inner = [_last_line(const) for const in code.co_consts if inspect.iscode(const)]
-    return max([code.co_firstlineno, *inner, *(line for _, _, line in code.co_lines() if line is not None)])
-
-
-def _width(line: str) -> int:
-    return _INDENT.match(line).end()  # type: ignore[union-attr]
-
-
-def _may_follow(line: str, indent: int) -> bool:
-    """Whether a line may follow a function that is indented by so much."""
-    return bool(line.strip()) and _width(line) <= indent and line.lstrip()[0] not in "#)]}"
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
