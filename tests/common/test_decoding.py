@@ -26,6 +26,7 @@ def decoded() -> dict[str, ast.expr]:
 
 
 LEARNT_AT_IMPORT = {
+    "src/modeldiagrams/options/cases.py": {"types[name]"},
     "src/modeldiagrams/options/steps.py": {"type_"},
     "src/modeldiagrams/overlay/annotate.py": {"struct"},
     "src/modeldiagrams/options/parsing.py": {"Options", "View", "declared.type"},
@@ -33,7 +34,7 @@ LEARNT_AT_IMPORT = {
     "src/modeldiagrams/options/settings.py": {"_collect_types()[name]"},
 }
 """Options, their fields and parts of overlays, which one thread reads while it imports;
-lengths and settings have no classes in them."""
+lengths, settings and options of cases have no classes in them."""
 
 
 def converted() -> dict[str, ast.expr]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.nodes import FunctionCall, ModelInfo, ModuleNode, Node, OutputNode
 from modeldiagrams.ir.weights import place_weights
@@ -133,7 +134,7 @@ def _own(item: Any, case: Any, ids: Mapping[str, str], tensors: Mapping[str, str
     """A node or function call as it is in one case."""
     fields = case.fields.get(item.id)
     if fields:
-        item = msgspec.convert({**msgspec.to_builtins(item), **fields}, type(item))
+        item = msgspec.convert({**msgspec.to_builtins(item), **fields}, decodable(type(item)))
     return rename(msgspec.structs.replace(item, cases=()) if item.cases else item, ids, tensors)
 
 

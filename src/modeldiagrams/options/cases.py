@@ -83,13 +83,14 @@ def _check_case(place: str, own: Any, known: Sequence[str]) -> None:
             "cases", f"{place}: expected args as a tuple, and it is of type {type(own['args']).__name__}."
         )
     types = {field.name: field.type for field in msgspec.structs.fields(CaseOptions)}
+    types |= {"args": Any, "kwargs": Any} if known is _GIVEN else {}
     for name, value in own.items():
         if name not in known:
             meant = find_meant(str(name), known)
             hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(known)}"
             raise OptionError("cases", f"{place}: no option of a case is called {name!r} ({hint}).")
         try:
-            msgspec.convert(value, Any if known is _GIVEN and name in {"args", "kwargs"} else types[name])
+            msgspec.convert(value, types[name])
         except msgspec.ValidationError as error:
             expected = describe_type(types[name])
             raise OptionError(

@@ -162,13 +162,16 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
     found = _compare(compare, before, after)
     if found.same:
         return _difference_of_case(compare, before, after) or found
+    if not before.cases and not after.cases:
+        return found
     return replace(found, changes=tuple(_name_cases(change, before, after) for change in found.changes))
 
 
 def _name_cases(change: Change, before: Graph, after: Graph) -> Change:
     """Begin a change with the cases of what changed, if all of that is of the same ones and not of all."""
     places = [(graph, place) for pair in change.places for graph, place in zip((before, after), pair, strict=True)]
-    seen = {say_only(graph, graph.by_id[place]) if place else "" for graph, place in places if place is not None}
+    nodes = [(graph, graph.by_id.get(place)) for graph, place in places if place is not None]  # the root is no node
+    seen = {say_only(graph, node) if node else "" for graph, node in nodes}
     only = seen.pop() if len(seen) == 1 else ""
     return replace(change, text=f"{only}: {change.text}") if only else change
 
