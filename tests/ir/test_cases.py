@@ -15,7 +15,7 @@ from modeldiagrams.ir.cases import unite_cases
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import Graph, ModuleNode, OpNode, Side, Way
 from modeldiagrams.ir.serialize import deserialize, serialize
-from modeldiagrams.ir.structure import structural_digest
+from modeldiagrams.ir.structure import holds_less, structural_digest
 from modeldiagrams.tracer import trace
 
 X = torch.ones(2, 4)
@@ -244,6 +244,10 @@ def test_a_failed_case_adds_nothing_but_its_error() -> None:
         united.case("bad")
     with pytest.raises(GraphError, match=r"no case is called 'none'; the graph has the cases 'good', 'bad'"):
         united.case("none")
+    whole = unite_cases({"good": good, "bad": good})
+    assert holds_less(united, whole)
+    assert not holds_less(whole, united)
+    assert not holds_less(unite_cases({"good": good}), whole), "an author took a case out"
     nothing = unite_cases({"bad": bad})
     check_graph(nothing)
     assert [node.id for node in nothing.nodes] == [node.id for node in bad.nodes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,31 @@ class Parts(nn.Module):
         else:
             y = self.head(y)
         return y
+
+
+class Threaded(nn.Module):
+    """Takes a side on another thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def part(self, x: torch.Tensor) -> None:
+        self.y = self.fc(x) if len(x) == 2 else x.relu()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.ndim > 3:
+            x = x.mean(0)
+        thread = threading.Thread(target=self.part, args=(x,))
+        thread.start()
+        thread.join()
+        return self.y
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="all threads are watched from Python 3.12 on")
+def test_unwatched_threads_are_said() -> None:
+    graph = trace(Threaded(), (torch.ones(2, 4),), mode="real")
+    assert any(note.startswith("Other threads were not watched") for note in graph.status.notes)
 
 
 def left(graph: Graph) -> set[tuple[str, str, str]]:

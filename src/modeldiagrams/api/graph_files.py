@@ -34,7 +34,8 @@ def load_graph_file(graph: Path) -> Graph:
 
 def is_worse(graph: Graph, output: Path) -> bool:
     """Whether a graph would replace a more complete one, or an incomplete one a picture; if so, print a message."""
-    if graph.status.state == "complete" or not output.is_file():
+    passes = (graph.status, *(case.status for case in graph.cases))
+    if all(status.state == "complete" for status in passes) or not output.is_file():
         return False
     if output.suffix == ".json":
         try:

@@ -35,8 +35,10 @@ def structural_digest(graph: Graph) -> str:
 
 
 def holds_less(new: Graph, old: Graph) -> bool:
-    """Whether a graph has less of its model than another one: modules alone, or a pass that ended early."""
-    return _STATES.index(new.status.state) < _STATES.index(old.status.state)
+    """Whether a graph has less of its model than another one: modules alone, or a pass or case that ended early."""
+    failed = {case.name for case in new.cases if case.status.state != "complete"}
+    has_lost_case = any(case.name in failed and case.status.state == "complete" for case in old.cases)
+    return has_lost_case or _STATES.index(new.status.state) < _STATES.index(old.status.state)
 
 
 def _structure(graph: Graph) -> dict[str, Any]:

@@ -29,6 +29,7 @@ OTHER_TOOL = (
     "A debugger, coverage or a profiler watches this process's Python code, so the ways through the model's code are "
     "not known"
 )
+OTHER_THREADS = "Other threads were not watched: sides of branches that they took may be listed as not taken"
 
 
 class PassWays(Ways):
@@ -54,9 +55,12 @@ class PassWays(Ways):
         owner = root.__self__ if isinstance(root, types.MethodType) else root
         uncalled = find_uncalled(owner, recording, weights) if isinstance(owner, nn.Module) else ()
         is_refused = self.observer is None or self.observer.is_refused
-        notes = (*graph.status.notes, *([OTHER_TOOL] if is_refused else []), *self.faults)
-        status = msgspec.structs.replace(graph.status, notes=notes)
-        return msgspec.structs.replace(graph, ways=self.list(), uncalled=uncalled, status=status)
+        ways = self.list()
+        # Python 3.11's trace function is one thread's
+        is_unsure = self.watch is not None and recording.has_threads and bool(ways)
+        said = [*([OTHER_TOOL] if is_refused else []), *([OTHER_THREADS] if is_unsure else []), *self.faults]
+        status = msgspec.structs.replace(graph.status, notes=(*graph.status.notes, *said))
+        return msgspec.structs.replace(graph, ways=ways, uncalled=uncalled, status=status)
 
     def release(self) -> None:
         """Break reference cycles, like `PassRecord.release`."""
