@@ -26,7 +26,7 @@ def decoded() -> dict[str, ast.expr]:
 
 
 LEARNT_AT_IMPORT = {
-    "src/modeldiagrams/options/cases.py": {"types[name]"},
+    "src/modeldiagrams/options/case_options.py": {"types[name]"},
     "src/modeldiagrams/options/steps.py": {"type_"},
     "src/modeldiagrams/overlay/annotate.py": {"struct"},
     "src/modeldiagrams/options/parsing.py": {"Options", "View", "declared.type"},

@@ -15,7 +15,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import STALE
 from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.options.call import Call, RecordedCall
-from modeldiagrams.options.cases import CaseOptions
+from modeldiagrams.options.case_options import CaseOptions
 from modeldiagrams.options.options import Options
 from modeldiagrams.record.calls import calls_file, read_calls, recorded_graph, with_recorded, write_calls
 from modeldiagrams.resolve import graph_of, resolve

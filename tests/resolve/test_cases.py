@@ -15,7 +15,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import graph_of, resolve, seeded
-from modeldiagrams.resolve.cases import trace_cases
+from modeldiagrams.resolve.case_traces import trace_cases
 
 MADE = []
 

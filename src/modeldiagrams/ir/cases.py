@@ -27,7 +27,7 @@ from modeldiagrams.ir.graph import (
 from modeldiagrams.ir.projection import made_by, project_case, rename, rename_status, rename_tensor
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.ir.uniting.alignment import merge_rows
-from modeldiagrams.ir.uniting.steps import Step, merge_passes
+from modeldiagrams.ir.uniting.pass_steps import UnitedStep, merge_passes
 from modeldiagrams.ir.uniting.united_ways import unite_uncalled, unite_ways
 from modeldiagrams.ir.weights import is_weight, place_weights
 
@@ -124,9 +124,9 @@ class _Union:
             provenance=first.provenance,
         )
 
-    def _collect(self, kind: Any) -> list[Step]:
+    def _collect(self, kind: Any) -> list[UnitedStep]:
         """Inputs, outputs or weights of all cases; those with the same id are the same."""
-        found: dict[str, Step] = defaultdict(Step)
+        found: dict[str, UnitedStep] = defaultdict(UnitedStep)
         names: list[str] = []
         for i in self.ran:
             nodes = [node for node in self.graphs[i].nodes if isinstance(node, kind)]
@@ -137,7 +137,7 @@ class _Union:
                 found[name].passes.add(i)
         return [found[name] for name in names]
 
-    def _name(self, steps: list[Step]) -> None:
+    def _name(self, steps: list[UnitedStep]) -> None:
         """Give every step the id that it has in its first case, with a number if another step has it already."""
         taken: set[str] = set()
         for step in sorted(steps, key=lambda step: min(step.found)):
@@ -154,7 +154,7 @@ class _Union:
                     own = {item.id: step.id}
                     self._tensors[i] |= {tensor: rename_tensor(tensor, item.id, own) for tensor in made_by(item)}
 
-    def _unite(self, step: Step) -> Node | FunctionCall:
+    def _unite(self, step: UnitedStep) -> Node | FunctionCall:
         """A node or function call with the values of its first case; note those of the others."""
         items = {i: rename(item, self._ids[i], self._tensors[i]) for i, item in sorted(step.found.items())}
         first = next(iter(items.values()))
@@ -176,7 +176,7 @@ class _Union:
                 self._fields[i][step.id] = fields
         return united
 
-    def _parent(self, step: Step) -> str | None:
+    def _parent(self, step: UnitedStep) -> str | None:
         """Id of the module call around a step that is no weight."""
         i, item = next(iter(step.found.items()))
         parent = self.graphs[i].hierarchy[item.id]

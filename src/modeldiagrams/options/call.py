@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.cases import LONGEST, CaseOptions, Mode, read_cases
+from modeldiagrams.options.case_options import LONGEST, CaseOptions, Mode, read_cases
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary, yaml_line
 

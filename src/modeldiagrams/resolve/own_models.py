@@ -13,10 +13,10 @@ from torch.utils import _pytree as pytree
 
 from modeldiagrams.errors import OptionError, TargetError
 from modeldiagrams.ir.case_texts import AS_TRACED
-from modeldiagrams.options.cases import GENERATE, LONGEST, check_given_cases
+from modeldiagrams.options.case_options import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.options import Call
 from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
-from modeldiagrams.resolve.cases import in_one_mode
+from modeldiagrams.resolve.case_traces import in_one_mode
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget

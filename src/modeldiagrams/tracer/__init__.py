@@ -23,6 +23,6 @@ Limits:
 
 from modeldiagrams.tracer.fake.attempts import Mode
 from modeldiagrams.tracer.forward_pass import Trace, check_arguments, trace, trace_run
-from modeldiagrams.tracer.values.entries import entered_by
+from modeldiagrams.tracer.values.entry_calls import entered_by
 
 __all__ = ["Mode", "Trace", "check_arguments", "entered_by", "trace", "trace_run"]

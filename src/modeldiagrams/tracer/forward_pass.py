@@ -37,7 +37,7 @@ from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, acceler
 from modeldiagrams.tracer.recording.watched_recorder import WatchedRecorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, modules_under_fsdp, restored, sharding_restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
-from modeldiagrams.tracer.values.entries import run_generator
+from modeldiagrams.tracer.values.entry_calls import run_generator
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files

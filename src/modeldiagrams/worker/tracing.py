@@ -18,7 +18,7 @@ from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
-from modeldiagrams.resolve.cases import TracedCases, trace_cases
+from modeldiagrams.resolve.case_traces import TracedCases, trace_cases
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
 from modeldiagrams.resolve.exploring import unite_traces
 from modeldiagrams.resolve.values.device import move_to_device

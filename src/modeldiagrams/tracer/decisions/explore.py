@@ -16,8 +16,8 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import OWN_FAILURE, Failure
-from modeldiagrams.tracer.decisions.pass_decisions import Decisions, Moment
-from modeldiagrams.tracer.decisions.places import Place, Places
+from modeldiagrams.tracer.decisions.pass_decisions import DecisionMoment, Decisions
+from modeldiagrams.tracer.decisions.places import DecisionPlace, DecisionPlaces
 from modeldiagrams.tracer.graph.assumed_sizes import mark_assumed
 from modeldiagrams.tracer.recording.endless_loops import EndlessLoop
 from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, work_limited
@@ -67,12 +67,12 @@ class _Start(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Try:
+class _ForcedPass:
     """A pass to run: as another one up to a moment, where it gets another answer."""
 
     start: _Start
-    forced: Mapping[Moment, bool | int]
-    moment: Moment
+    forced: Mapping[DecisionMoment, bool | int]
+    moment: DecisionMoment
     answer: bool | int
     after: str
     """Name of the pass that it follows; empty for a first pass."""
@@ -80,7 +80,7 @@ class _Try:
     """Whether the place gives that answer from then on, as a loop may have to go on for long."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> DecisionPlace:
         return self.moment.place
 
     @property
@@ -120,11 +120,11 @@ class _Explorer:
     def __init__(self, seconds_left: Callable[[], float]) -> None:
         self.found = Explored()
         self.n_passes = 0
-        self._places = Places()
-        self._queue: list[_Try] = []
+        self._places = DecisionPlaces()
+        self._queue: list[_ForcedPass] = []
         self._tried: set[Any] = set()
         """Some of the `keys` of each pass, and places and moments with the answers that the model gave."""
-        self._misses: dict[Place, int] = {}
+        self._misses: dict[DecisionPlace, int] = {}
         self._seen: set[Any] = set()
         self._seconds_left, self._longest = seconds_left, 0.0
 
@@ -139,7 +139,7 @@ class _Explorer:
         most = Work(_FACTOR * calls + _FREE_CALLS, _FACTOR * operations + _FREE_OPERATIONS)
         self._add(_Start(first, most, decisions.n_made), decisions, {}, "")
 
-    def choose(self) -> _Try | None:
+    def choose(self) -> _ForcedPass | None:
         """The next pass; None if there is none, or no time for it."""
         queue, tried = self._queue, self._tried
         left = [each for each in queue if each.keys[0] not in tried]
@@ -158,7 +158,7 @@ class _Explorer:
             return None
         return min(left, key=lambda each: each.place.role in {"assert", "check"})
 
-    def run(self, chosen: _Try) -> None:
+    def run(self, chosen: _ForcedPass) -> None:
         """Run a pass, and keep it if it found something new."""
         start, place = chosen.start, chosen.place
         self._tried.update(chosen.keys if chosen.lasts else chosen.keys[:2])
@@ -195,7 +195,9 @@ class _Explorer:
         status = msgspec.structs.replace(graph.status, notes=())
         return msgspec.structs.replace(graph, status=status, assumptions=first.graph.assumptions)
 
-    def _add(self, start: _Start, decisions: Decisions, forced: Mapping[Moment, bool | int], after: str) -> None:
+    def _add(
+        self, start: _Start, decisions: Decisions, forced: Mapping[DecisionMoment, bool | int], after: str
+    ) -> None:
         """Queue the other answers of a pass that ran."""
         for moment, answer in decisions.noted.items():
             if isinstance(answer, bool):
@@ -203,9 +205,9 @@ class _Explorer:
             if moment not in forced:
                 other = not answer if isinstance(answer, bool) else answer + 2
                 changed = {**forced, moment: other}
-                self._queue.append(_Try(start=start, forced=changed, moment=moment, answer=other, after=after))
+                self._queue.append(_ForcedPass(start=start, forced=changed, moment=moment, answer=other, after=after))
 
-    def _name(self, chosen: _Try) -> str:
+    def _name(self, chosen: _ForcedPass) -> str:
         name = f"{chosen.place.source.rpartition('/')[2]} {chosen.says}"
         name += f" #{chosen.moment.time}" if chosen.moment.time > 1 else ""
         name += " and on" if chosen.lasts else ""
@@ -213,7 +215,7 @@ class _Explorer:
             name += "~"
         return name
 
-    def give_up(self, chosen: _Try, error: Failure) -> None:
+    def give_up(self, chosen: _ForcedPass, error: Failure) -> None:
         """Be done with a place whose other side does not run, and say why."""
         place = chosen.place
         if chosen.lasts:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-    from modeldiagrams.tracer.decisions.places import Place, Places
+    from modeldiagrams.tracer.decisions.places import DecisionPlace, DecisionPlaces
     from modeldiagrams.tracer.recording.op_recorder import OpRecorder
 
-__all__ = ["Decisions", "Moment"]
+__all__ = ["DecisionMoment", "Decisions"]
 
 _MOST_NOTED = 120
 _MOST_MORE = 480
@@ -30,10 +30,10 @@ _MOST_EQUAL = 6
 """After so many equal assumed answers in a ``while``, the other one is given."""
 
 
-class Moment(NamedTuple):
+class DecisionMoment(NamedTuple):
     """A place, at one of the times that a pass comes there."""
 
-    place: Place
+    place: DecisionPlace
     time: int
 
 
@@ -41,7 +41,11 @@ class Decisions:
     """The decisions of one pass."""
 
     def __init__(
-        self, places: Places, forced: Mapping[Moment, bool | int], n_before: int = 0, lasting: Place | None = None
+        self,
+        places: DecisionPlaces,
+        forced: Mapping[DecisionMoment, bool | int],
+        n_before: int = 0,
+        lasting: DecisionPlace | None = None,
     ) -> None:
         """Give the forced answers, in a pass that follows one with `n_before` decisions.
 
@@ -49,24 +53,24 @@ class Decisions:
         """
         self._places = places
         self._finder: Any = None
-        self.noted: dict[Moment, bool | int] = {}
+        self.noted: dict[DecisionMoment, bool | int] = {}
         """The first decisions: truth values, and counts of loops."""
         self.n_made = 0
         self._forced = forced
         self._left = set(forced)
         self._lasting = lasting
         self._most = n_before + _MOST_MORE
-        self._times: dict[Place, int] = {}
-        self._equal: dict[tuple[Place, bool | int], int] = {}
+        self._times: dict[DecisionPlace, int] = {}
+        self._equal: dict[tuple[DecisionPlace, bool | int], int] = {}
 
-    def _decide(self, place: Place, answer: Callable[[], tuple[bool | int, bool]]) -> bool | int:
+    def _decide(self, place: DecisionPlace, answer: Callable[[], tuple[bool | int, bool]]) -> bool | int:
         """Decide at a place.
 
         Args:
             place: Where.
             answer: Returns the model's own answer, and whether it was assumed. Not called if another one is forced.
         """
-        moment = Moment(place, self._times.get(place, 0) + 1)
+        moment = DecisionMoment(place, self._times.get(place, 0) + 1)
         self._times[place] = moment.time
         self.n_made += 1
         if self._forced and self.n_made > self._most:
@@ -83,7 +87,7 @@ class Decisions:
             self.noted[moment] = found
         return found
 
-    def _leave_loop(self, place: Place, answer: bool | int) -> bool | int:  # noqa: FBT001 (it is no option)
+    def _leave_loop(self, place: DecisionPlace, answer: bool | int) -> bool | int:  # noqa: FBT001 (it is no option)
         """Change an assumed answer that would keep the pass in a ``while`` for ever.
 
         Until all answers are forced, the pass is as one that is known to end.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import CodeType, FrameType
 
-__all__ = ["Place", "Places"]
+__all__ = ["DecisionPlace", "DecisionPlaces"]
 
 Role: TypeAlias = Literal["if", "while", "for", "assert", "check", "value"]
 _TESTS: dict[type, Role] = {ast.If: "if", ast.IfExp: "if", ast.While: "while", ast.Assert: "assert"}
@@ -24,7 +24,7 @@ _TESTING = ("COPY", "JUMP_IF", "POP_JUMP", "TO_BOOL", "UNARY_NOT")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Place:
+class DecisionPlace:
     """An expression of the model that depends on a tensor's value."""
 
     source: str
@@ -41,15 +41,15 @@ class Place:
     """Whether it can be a comparison or a test written there, rather than one inside a function written in C."""
 
 
-class Places:
+class DecisionPlaces:
     """Finds the place of a running frame; each is found once."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, Any], Place] = {}
+        self._places: dict[tuple[str, Any], DecisionPlace] = {}
         self._positions: dict[CodeType, dict[int, Any]] = {}
         self._trees: dict[str, tuple[str, Sequence[ast.AST]]] = {}
 
-    def find(self, frame: FrameType, line: str) -> Place:
+    def find(self, frame: FrameType, line: str) -> DecisionPlace:
         """The place of what a frame of the model's code runs now, at a ``file:line``."""
         code, at = frame.f_code, frame.f_lasti
         if code not in self._positions:
@@ -61,7 +61,9 @@ class Places:
         if key not in self._places:
             text, nodes = self._parse(code.co_filename)
             chain = [node for node in nodes if None not in position and _covers(node, *position)]
-            unread = Place(source=line, role="value", text=linecache.getline(code.co_filename, frame.f_lineno).strip())
+            unread = DecisionPlace(
+                source=line, role="value", text=linecache.getline(code.co_filename, frame.f_lineno).strip()
+            )
             self._places[key] = _describe(chain, text, line) if chain else unread
         return self._places[key]
 
@@ -96,13 +98,13 @@ def _covers(node: Any, first: int, last: int, start: int, end: int) -> bool:
     return begins <= (first, start) and (last, end) <= ends
 
 
-def _describe(chain: Sequence[ast.AST], text: str, source: str) -> Place:
+def _describe(chain: Sequence[ast.AST], text: str, source: str) -> DecisionPlace:
     """Describe the place of the last of these nodes, each of which is in the one before."""
     inner = [*itertools.takewhile(lambda node: not isinstance(node, _FUNCTIONS), reversed(chain))]
     function = chain[-len(inner) - 1 if len(inner) < len(chain) else 0]
     role, within = _decided(inner, function)
     shown = " ".join((ast.get_source_segment(text, within[-1]) or "").split())
-    return Place(
+    return DecisionPlace(
         source=source,
         role=role,
         text=f"case {shown}" if isinstance(within[-1], ast.pattern) else shown,

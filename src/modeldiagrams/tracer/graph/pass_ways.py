@@ -14,7 +14,7 @@ from modeldiagrams.common.user_files import is_model_code
 from modeldiagrams.tracer.graph.uncalled import find_uncalled
 from modeldiagrams.tracer.torch_facts.private_api import class_of
 from modeldiagrams.tracer.ways.finding import Ways
-from modeldiagrams.tracer.ways.observer import Tracing
+from modeldiagrams.tracer.ways.observer import TraceObserver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,9 +40,9 @@ class PassWays(Ways):
         self._running: Callable[[], ModuleCall] | None = None
 
     @property
-    def watch(self) -> Tracing | None:
+    def watch(self) -> TraceObserver | None:
         """The observer, if it is to be paused while other code runs."""
-        return self.observer if isinstance(self.observer, Tracing) else None
+        return self.observer if isinstance(self.observer, TraceObserver) else None
 
     def observing(self, running: Callable[[], ModuleCall]) -> AbstractContextManager[None]:
         """Observe the code that runs in the block; `running` returns the running module call."""

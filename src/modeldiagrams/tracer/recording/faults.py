@@ -22,7 +22,7 @@ _CALLERS = {
     "recording/watched_recorder.py": {"__torch_function__"},
     "recording/timed_recorder.py": {"run_call"},
     "recording/work_limit.py": {"count_call"},
-    "values/entries.py": {"entry", "run_generator"},
+    "values/entry_calls.py": {"entry", "run_generator"},
     "forward_pass.py": {"_keep_error", "_run_model"},
 }
 """Functions of the tracer that run the model or a function of torch for it, or raise on the model's account."""

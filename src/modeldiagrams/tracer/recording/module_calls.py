@@ -25,7 +25,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     own_parameters,
     unseen_by_modes,
 )
-from modeldiagrams.tracer.values.entries import is_entered
+from modeldiagrams.tracer.values.entry_calls import is_entered
 from modeldiagrams.tracer.values.pass_records import CallSite, ModuleCall
 from modeldiagrams.tracer.values.return_names import apply_return_names
 from modeldiagrams.tracer.values.scopes import Scopes

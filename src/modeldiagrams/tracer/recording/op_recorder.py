@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.pass_records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
-    from modeldiagrams.tracer.ways.observer import Tracing
+    from modeldiagrams.tracer.ways.observer import TraceObserver
 
 
 class OpRecorder(TorchFunctionMode):
@@ -65,7 +65,7 @@ class OpRecorder(TorchFunctionMode):
         self._describe = functools.cache(describe_function)
         self._sites: dict[Any, CallSite] = {}
         self._questions = Questions()
-        self.watch: Tracing | None = None
+        self.watch: TraceObserver | None = None
         """Observes the model's code and is to be paused while other code runs; for `WatchedRecorder`."""
         self.opened: set[str] = set()
         """As `Invocation.opened`."""

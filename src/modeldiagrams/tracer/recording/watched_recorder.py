@@ -11,13 +11,13 @@ from modeldiagrams.tracer.ways.observer import ignore_event
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from modeldiagrams.tracer.ways.observer import Tracing
+    from modeldiagrams.tracer.ways.observer import TraceObserver
 
 
 class WatchedRecorder(OpRecorder):
     """Needed where observing slows down all code that runs."""
 
-    def __init__(self, watch: Tracing, *rest: Any) -> None:
+    def __init__(self, watch: TraceObserver, *rest: Any) -> None:
         """Do what `OpRecorder` does; pause `watch` in between."""
         super().__init__(*rest)
         self.watch = watch

@@ -7,8 +7,8 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.ways import names
-from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope
+from modeldiagrams.tracer.ways import known_names
+from modeldiagrams.tracer.ways.scope import MISSING, Kind, NameScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ITEMS: dict[Kind, Kind] = {"tensors": "tensor"}
 
 
-def known_where(test: ast.AST, scope: Scope, *, holds: bool) -> dict[str, Kind]:
+def known_where(test: ast.AST, scope: NameScope, *, holds: bool) -> dict[str, Kind]:
     """The kinds that names have on one side of a condition because it asks what they are."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return known_where(test.operand, scope, holds=not holds)
@@ -51,7 +51,7 @@ class Runs(Exception):  # noqa: N818 - no error
 class Expressions:
     """Knows what kind of value each name holds; calls are for a subclass."""
 
-    def __init__(self, scope: Scope, *, stops: bool) -> None:
+    def __init__(self, scope: NameScope, *, stops: bool) -> None:
         self.runs = False
         self.names: dict[str, Kind] = {}
         """Names that this code assigns."""
@@ -113,7 +113,7 @@ class Expressions:
     def _attribute(self, node: ast.Attribute) -> Kind:
         base = self.kind(node.value)
         if base == "tensor":
-            if node.attr in names.VIEWS:
+            if node.attr in known_names.VIEWS:
                 return self._run()
             return "tensor" if node.attr in {"data", "grad"} else "plain"
         if base in {"tensors", "unknown"} and self._root_is_local(node):

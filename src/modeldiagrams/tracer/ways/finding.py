@@ -13,7 +13,7 @@ from modeldiagrams.ir.ways import Side, Way
 from modeldiagrams.tracer.ways.expressions import known_where
 from modeldiagrams.tracer.ways.judging import runs_tensors
 from modeldiagrams.tracer.ways.observer import make_observer
-from modeldiagrams.tracer.ways.scope import Scope
+from modeldiagrams.tracer.ways.scope import NameScope
 from modeldiagrams.tracer.ways.syntax import Sources, annotations_of, find_branches, start_of, text_of
 from modeldiagrams.tracer.ways.waiting import decide
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.ways import QuietSide, WaitsFor
     from modeldiagrams.tracer.ways.observer import Watched
     from modeldiagrams.tracer.ways.scope import Kind
-    from modeldiagrams.tracer.ways.syntax import Branch, Option
+    from modeldiagrams.tracer.ways.syntax import CodeBranch, Option
 
 _READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
 """Functions whose result may be the dict of a function's variables, which reading these would change."""
@@ -46,7 +46,7 @@ class _Judged(NamedTuple):
     module: str
     """Name of the Python module."""
 
-    def describe(self, branch: Branch) -> tuple[str, str]:
+    def describe(self, branch: CodeBranch) -> tuple[str, str]:
         """``file:line`` and the text of the condition."""
         text = text_of(branch.test, self.file)
         condition = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -66,13 +66,13 @@ class Ways:
 
         Args:
             is_followed: Whether the functions of a file count as the model's.
-            classify: As `Scope.classify`.
+            classify: As `NameScope.classify`.
             running_in: Returns the class of the running module call; None for a function.
         """
         self._is_followed = is_followed
         self._classify = classify
         self._sources = Sources()
-        self._judged: dict[Branch, _Judged] = {}
+        self._judged: dict[CodeBranch, _Judged] = {}
         self.faults: list[str] = []
         """Sentences about our own failures, which must not become the model's."""
         self.observer = make_observer(self._branches_in, self._on_reach, running_in)
@@ -81,7 +81,7 @@ class Ways:
         """Break reference cycles, like `PassRecord.release`."""
         self.observer = None
 
-    def _branches_in(self, code: CodeType) -> list[Branch]:
+    def _branches_in(self, code: CodeType) -> list[CodeBranch]:
         try:
             trees = self._sources.find(code) if self._is_followed(code.co_filename) else []
             return [branch for tree in trees for branch in find_branches(tree)]
@@ -89,7 +89,7 @@ class Ways:
             self._keep_fault("find the branches of the function", code, code.co_firstlineno, error)
             return []
 
-    def _on_reach(self, branch: Branch, frame: FrameType) -> tuple[Option, ...]:
+    def _on_reach(self, branch: CodeBranch, frame: FrameType) -> tuple[Option, ...]:
         try:
             if branch not in self._judged:  # a function that is defined twice has two code objects
                 self._judged[branch] = self._judge(branch, frame)
@@ -102,19 +102,19 @@ class Ways:
         where = f"{shorten_path(code.co_filename)}:{line}"
         self.faults.append(f"modeldiagrams failed to {action} at {where}: {error!r}; please report this")
 
-    def _judge(self, branch: Branch, frame: FrameType) -> _Judged:
+    def _judge(self, branch: CodeBranch, frame: FrameType) -> _Judged:
         code = frame.f_code
         n = code.co_argcount + code.co_kwonlyargcount
         n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
         annotations = annotations_of(branch.function)
-        scope = Scope(_variables_of(frame), frame.f_globals, code.co_varnames[:n], self._classify, annotations)
+        scope = NameScope(_variables_of(frame), frame.f_globals, code.co_varnames[:n], self._classify, annotations)
         able = [option for option in branch.options if option.may_run]
         options = tuple(option for option in able if self._runs(branch, option, scope))
         quiet = tuple(option for option in able if option not in options)
         waits_for = decide(branch, branch.function, scope, self._sources) if options else "other"
         return _Judged(options, quiet, waits_for, code.co_filename, str(frame.f_globals.get("__name__")))
 
-    def _runs(self, branch: Branch, option: Option, scope: Scope) -> bool:
+    def _runs(self, branch: CodeBranch, option: Option, scope: NameScope) -> bool:
         is_asked = branch.statement in {"if", "expression", "while"}
         known = known_where(branch.test, scope, holds=option.name == "yes") if is_asked else {}
         return runs_tensors(option.nodes, known, scope, self._sources)
@@ -140,9 +140,9 @@ class Ways:
             if any(watched.ran(option) for watched in ran[branch])
         )
 
-    def _watched(self) -> Mapping[Branch, Sequence[Watched]]:
+    def _watched(self) -> Mapping[CodeBranch, Sequence[Watched]]:
         """What ran of the functions of each branch; of a function that was defined twice, several."""
-        found: dict[Branch, list[Watched]] = defaultdict(list)
+        found: dict[CodeBranch, list[Watched]] = defaultdict(list)
         for watched in self.observer.watched if self.observer is not None else ():
             for branch in watched.reached:
                 found[branch].append(watched)
@@ -160,7 +160,7 @@ def _variables_of(frame: FrameType) -> dict[str, Any]:
     return variables
 
 
-def _make_way(branch: Branch, judged: _Judged, ran: Sequence[Watched]) -> Way:
+def _make_way(branch: CodeBranch, judged: _Judged, ran: Sequence[Watched]) -> Way:
     source, condition = judged.describe(branch)
     owners = {owner for watched in ran for owner in watched.owners}
     return Way(

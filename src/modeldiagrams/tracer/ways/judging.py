@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.ways import names
+from modeldiagrams.tracer.ways import known_names
 from modeldiagrams.tracer.ways.expressions import Expressions, Runs
-from modeldiagrams.tracer.ways.scope import MISSING, Kind, Scope, plain_function
+from modeldiagrams.tracer.ways.scope import MISSING, Kind, NameScope, plain_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ _DEEPEST = 3
 """Calls of the model's functions to look into."""
 
 
-def runs_tensors(nodes: Sequence[ast.AST], known: Mapping[str, Kind], scope: Scope, sources: Sources) -> bool:
+def runs_tensors(nodes: Sequence[ast.AST], known: Mapping[str, Kind], scope: NameScope, sources: Sources) -> bool:
     """Whether statements, or an expression, run tensors or modules; `known` are kinds that names have there."""
     for deepest in (0, _DEEPEST):  # most need no look into the functions that they call, which takes long
         judge = _Judge(scope, sources, deepest, stops=True)
@@ -32,7 +32,7 @@ def runs_tensors(nodes: Sequence[ast.AST], known: Mapping[str, Kind], scope: Sco
     return False
 
 
-def kind_of(node: ast.expr, scope: Scope, sources: Sources) -> tuple[Kind, bool]:
+def kind_of(node: ast.expr, scope: NameScope, sources: Sources) -> tuple[Kind, bool]:
     """What an expression gives, and whether it runs tensors or modules."""
     judge = _Judge(scope, sources, _DEEPEST)
     return judge.kind(node), judge.runs
@@ -41,7 +41,7 @@ def kind_of(node: ast.expr, scope: Scope, sources: Sources) -> tuple[Kind, bool]
 class _Judge(Expressions):
     """Goes through code in its order; knows what kind of value each name holds."""
 
-    def __init__(self, scope: Scope, sources: Sources, deepest: int, *, stops: bool = False) -> None:
+    def __init__(self, scope: NameScope, sources: Sources, deepest: int, *, stops: bool = False) -> None:
         super().__init__(scope, stops=stops)
         self.returned: list[Kind] = []
         self.left_unread = False
@@ -80,7 +80,7 @@ class _Judge(Expressions):
 
     def _call(self, node: ast.Call) -> Kind:
         function = node.func
-        is_logging = isinstance(function, ast.Attribute) and function.attr in names.OF_LOGGERS
+        is_logging = isinstance(function, ast.Attribute) and function.attr in known_names.OF_LOGGERS
         if is_logging or (isinstance(function, ast.Name) and function.id == "print"):
             return "plain"
         given = [self.kind(item) for item in node.args] + [self.kind(item.value) for item in node.keywords]
@@ -96,16 +96,16 @@ class _Judge(Expressions):
 
     def _call_known(self, node: ast.Call, target: Any, *, has_tensors: bool) -> Kind:
         kind, name = self._scope.kind_of(target), getattr(target, "__name__", "")
-        if kind == "module" or (kind == "torch function" and not name.startswith(names.NO_OPS)):
+        if kind == "module" or (kind == "torch function" and not name.startswith(known_names.NO_OPS)):
             return self._run()
         if kind == "module class":
             return "module"
         if kind == "function":
             return self._call_function(node, plain_function(target), has_tensors=has_tensors)
-        if name in names.READ and has_tensors:
+        if name in known_names.READ and has_tensors:
             self._run()
             return "plain" if name in {"float", "int", "bool"} else "tensor"
-        if name in names.GATHER or isinstance(target, type):
+        if name in known_names.GATHER or isinstance(target, type):
             return self._display(node.args) if not has_tensors else "tensors"
         return "plain"
 
@@ -113,13 +113,13 @@ class _Judge(Expressions):
         base, name = self.kind(function.value), function.attr
         if base == "tensor":
             return self._call_tensor_method(function)
-        if base == "plain" or name in names.OF_CONTAINERS or name in names.FACTS:
+        if base == "plain" or name in known_names.OF_CONTAINERS or name in known_names.FACTS:
             return "tensors" if base == "tensors" or has_tensors else "plain"
         return self._run() if has_tensors else "unknown"
 
     def _call_tensor_method(self, function: ast.Attribute) -> Kind:
         name, value = function.attr, self._value(function.value)
-        if name in names.FACTS:
+        if name in known_names.FACTS:
             return "plain"
         if value is not MISSING and value is not None and not hasattr(type(value), name):
             return "unknown"  # tensors have no such method: it is another object where this runs
@@ -162,10 +162,10 @@ class _Judge(Expressions):
         return kinds, values
 
 
-def _scope_of(function: Any, values: dict[str, Any], outer: Scope) -> Scope:
+def _scope_of(function: Any, values: dict[str, Any], outer: NameScope) -> NameScope:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         try:
             values.setdefault(name, cell.cell_contents)
         except ValueError:  # not assigned yet
             continue
-    return Scope(values, function.__globals__, (), outer.classify, {})
+    return NameScope(values, function.__globals__, (), outer.classify, {})

@@ -2,7 +2,7 @@
 
 From Python 3.12 on, `sys.monitoring` reports each instruction once. Python 3.11's trace function reports lines, and the
 instructions of lines that are in several sides of a branch. It slows down all code, so whoever runs much that is not
-the model's, as the tracer and PyTorch do, pauses `Tracing` meanwhile.
+the model's, as the tracer and PyTorch do, pauses `TraceObserver` meanwhile.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType
 
-    from modeldiagrams.tracer.ways.syntax import Branch, Option
+    from modeldiagrams.tracer.ways.syntax import CodeBranch, Option
 
     Span: TypeAlias = "tuple[tuple[int, int], tuple[int, int]]"
-    FindBranches: TypeAlias = Callable[[CodeType], Sequence[Branch]]
-    OnReach: TypeAlias = Callable[[Branch, FrameType], Sequence[Option]]
+    FindBranches: TypeAlias = Callable[[CodeType], Sequence[CodeBranch]]
+    OnReach: TypeAlias = Callable[[CodeBranch, FrameType], Sequence[Option]]
 
 _MONITORS = range(6)
 """The ids of tools of `sys.monitoring`."""
@@ -75,7 +75,7 @@ class Observer:
             if branch in watched.waiting and start_of(branch.test) <= span[0] and span[1] <= end_of(branch.test):
                 self._reach(watched, branch, frame)
 
-    def _reach(self, watched: Watched, branch: Branch, frame: FrameType) -> None:
+    def _reach(self, watched: Watched, branch: CodeBranch, frame: FrameType) -> None:
         watched.waiting.remove(branch)
         watched.reached.append(branch)
         watched.open += self._on_reach(branch, frame)
@@ -84,10 +84,10 @@ class Observer:
 class Watched:
     """What ran of a function with branches."""
 
-    def __init__(self, code: CodeType, branches: Sequence[Branch]) -> None:
+    def __init__(self, code: CodeType, branches: Sequence[CodeBranch]) -> None:
         self.code = code
         self.waiting = [*branches]
-        self.reached: list[Branch] = []
+        self.reached: list[CodeBranch] = []
         self.open: list[Option] = []
         """Sides of interest that have not run, as far as `is_settled` has looked."""
         self._looked_at = 0
@@ -105,7 +105,7 @@ class Watched:
         self._entries: dict[int, ast.AST] = {}
         """The first instruction of each of them."""
         self.exact_lines = frozenset[int]().union(*(branch.exact_lines for branch in branches))
-        self.tests: dict[int, list[Branch]] = defaultdict(list)
+        self.tests: dict[int, list[CodeBranch]] = defaultdict(list)
         """Line → the branches whose condition is on it."""
         for branch in branches:
             for line in lines_of([branch.test]):
@@ -156,7 +156,7 @@ else:
     monitoring: Any = None
 
 
-class Monitoring(Observer):
+class MonitoringObserver(Observer):
     """Uses `sys.monitoring`."""
 
     @contextlib.contextmanager
@@ -219,7 +219,7 @@ _SET_TRACE.restype = None
 _SHOWN = ctypes.py_object(ignore_event)
 
 
-class Tracing(Observer):
+class TraceObserver(Observer):
     """Uses the trace function of the interpreter.
 
     Not through `sys.settrace`, which writes the variables of every function that is called into a dict, where they live
@@ -297,12 +297,12 @@ class Tracing(Observer):
                 self._reach_at(watched, watched.span(frame.f_lasti), frame)
 
 
-def make_observer(*arguments: Any) -> Monitoring | Tracing | None:
+def make_observer(*arguments: Any) -> MonitoringObserver | TraceObserver | None:
     """Make an `Observer`; None if another tool traces Python code, which would not work beside one."""
     if sys.gettrace() is not None:
         return None
     if sys.version_info < (3, 12):
-        return Tracing(*arguments)
+        return TraceObserver(*arguments)
     if any(monitoring.get_tool(tool) for tool in _MONITORS):
         return None
-    return Monitoring(*arguments)
+    return MonitoringObserver(*arguments)

@@ -39,7 +39,7 @@ _HELD = ("_modules", "_parameters", "_buffers")
 
 
 @dataclass(frozen=True)
-class Scope:
+class NameScope:
     """The variables of a function at one moment, and what torch says about values."""
 
     variables: Mapping[str, Any]

@@ -60,7 +60,7 @@ class Option:
 
 
 @dataclass(eq=False)
-class Branch:
+class CodeBranch:
     """A place where a function leads on in several ways."""
 
     statement: Statement
@@ -172,7 +172,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 @functools.lru_cache(maxsize=1024)
-def find_branches(function: Function) -> tuple[Branch, ...]:
+def find_branches(function: Function) -> tuple[CodeBranch, ...]:
     """Find the branches of a function or comprehension, in the order of the code."""
     return tuple(_Search(function).found)
 
@@ -189,7 +189,7 @@ class _Search:
     """Collects the branches of a function."""
 
     def __init__(self, function: Function) -> None:
-        self.found: list[Branch] = []
+        self.found: list[CodeBranch] = []
         self._function = function
         self._loop: ast.For | ast.AsyncFor | ast.While | None = None
         """The innermost loop around what is searched."""
@@ -203,7 +203,7 @@ class _Search:
         self, statement: Statement, test: ast.expr, options: Sequence[Option], guards: tuple[ast.expr, ...]
     ) -> None:
         if not isinstance(test, ast.Constant):
-            self.found.append(Branch(statement, test, tuple(options), self._function, guards))
+            self.found.append(CodeBranch(statement, test, tuple(options), self._function, guards))
 
     def _search_block(
         self, block: Sequence[ast.stmt], after: tuple[ast.stmt, ...], guards: tuple[ast.expr, ...]

@@ -6,16 +6,16 @@ import ast
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modeldiagrams.tracer.ways import names
+from modeldiagrams.tracer.ways import known_names
 from modeldiagrams.tracer.ways.judging import kind_of
-from modeldiagrams.tracer.ways.scope import MISSING, Scope
+from modeldiagrams.tracer.ways.scope import MISSING, NameScope
 from modeldiagrams.tracer.ways.syntax import own_nodes, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from modeldiagrams.ir.ways import WaitsFor
-    from modeldiagrams.tracer.ways.syntax import Branch, Function, Place, Sources
+    from modeldiagrams.tracer.ways.syntax import CodeBranch, Function, Place, Sources
 
 _IDENTITY = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _PLAIN = (bool, int, float, str, type(None), tuple, list, dict)
@@ -27,7 +27,7 @@ _DEEPEST = 6
 """Assignments to follow from one to the next."""
 
 
-def decide(branch: Branch, function: Function, scope: Scope, sources: Sources) -> WaitsFor:
+def decide(branch: CodeBranch, function: Function, scope: NameScope, sources: Sources) -> WaitsFor:
     """Decide what a branch waits for."""
     waiting = _Waiting(function, scope, sources, branch)
     if branch.statement in {"for", "match"}:
@@ -53,7 +53,7 @@ def _expressions_in(node: ast.AST | None) -> list[ast.AST]:
 class _Waiting:
     """The kinds of things that expressions of one function depend on."""
 
-    def __init__(self, function: Function, scope: Scope, sources: Sources, branch: Branch) -> None:
+    def __init__(self, function: Function, scope: NameScope, sources: Sources, branch: CodeBranch) -> None:
         self._scope = scope
         self._sources = sources
         self._branch = branch
@@ -128,9 +128,9 @@ class _Waiting:
         if node.attr == "training":
             return {"mode"}
         base = self._scope.kind_of(self._scope.value(node.value))
-        if base != "module" and node.attr in names.SIZES:
+        if base != "module" and node.attr in known_names.SIZES:
             return {"size"}
-        if node.attr in names.PROPERTIES and isinstance(node.value, ast.Name) and base != "module":
+        if node.attr in known_names.PROPERTIES and isinstance(node.value, ast.Name) and base != "module":
             return {"input"}
         if self._scope.kind_of(self._scope.value(node)) == "tensor" and not about:
             return {"value"}
@@ -141,14 +141,14 @@ class _Waiting:
         owner = function.value if isinstance(function, ast.Attribute) else None
         arguments = [*node.args, *(item.value for item in node.keywords)]
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name in names.MODES:
+        if name in known_names.MODES:
             return {"mode"}
-        if (owner is not None and name in names.SIZES) or (
+        if (owner is not None and name in known_names.SIZES) or (
             owner is None and name == "len" and self._is_tensor(arguments[0])
         ):
             return {"size"}
         if owner is None or name == "is_tensor":
-            about = about or name in names.ABOUT
+            about = about or name in known_names.ABOUT
         if not about and self._reads_tensors(node):
             return {"value"}
         return self._of_all(arguments, about=about or name != "range") | self.kinds(owner, about=True)
@@ -174,7 +174,7 @@ class _Waiting:
             return ends if ends in truths else None if None in truths else not ends
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return _compare(node.ops[0], self._known(node.left), self._known(node.comparators[0]))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names.NEVER:
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in known_names.NEVER:
             return False
         value = self._known(node)
         return bool(value) if value is not MISSING and type(value) in _PLAIN else None

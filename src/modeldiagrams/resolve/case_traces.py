@@ -10,7 +10,7 @@ import msgspec
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Failure, Graph, Status
-from modeldiagrams.options.cases import GENERATE
+from modeldiagrams.options.case_options import GENERATE
 from modeldiagrams.resolve import Target, record, resolve, seeded
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls, is_given

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Step", "merge_passes"]
+__all__ = ["UnitedStep", "merge_passes"]
 
 
-class Step:
+class UnitedStep:
     """A call or op of some passes, and the steps inside it."""
 
     __slots__ = ("around", "found", "id", "inside", "key", "passes")
@@ -30,10 +30,10 @@ class Step:
         """Number of a pass → the step there."""
         self.passes: set[int] = set()
         """Numbers of passes that have it; also of those that only have what is inside a function call."""
-        self.around: Step | None = None
-        self.inside: list[Step] = []
+        self.around: UnitedStep | None = None
+        self.inside: list[UnitedStep] = []
 
-    def walk(self) -> Iterator[Step]:
+    def walk(self) -> Iterator[UnitedStep]:
         """All steps inside, outer ones first."""
         todo = self.inside[::-1]
         while todo:
@@ -42,7 +42,7 @@ class Step:
             todo += step.inside[::-1]
 
 
-def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
+def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> UnitedStep:
     """Merge the steps of passes; what they share is in the result once.
 
     Inputs, outputs and weights are no steps.
@@ -64,18 +64,18 @@ def merge_passes(passes: Sequence[Graph], order: Sequence[int]) -> Step:
     return root
 
 
-def _make_tree(graph: Graph, number: int) -> Step:
-    root = Step()
-    holders: dict[str | None, Step] = {None: root}
+def _make_tree(graph: Graph, number: int) -> UnitedStep:
+    root = UnitedStep()
+    holders: dict[str | None, UnitedStep] = {None: root}
 
-    def add(holder: Step, key: tuple[Any, ...], found: Node | FunctionCall) -> Step:
-        step = Step(key)
+    def add(holder: UnitedStep, key: tuple[Any, ...], found: Node | FunctionCall) -> UnitedStep:
+        step = UnitedStep(key)
         step.found[number] = found
         step.passes.add(number)
         holder.inside.append(step)
         return step
 
-    def find_holder(name: str | None) -> Step:
+    def find_holder(name: str | None) -> UnitedStep:
         if name not in holders:  # a function call that begins here
             call = graph.functions[name]  # type: ignore[index]
             key = ("function", call.function or call.name, call.call_site)
@@ -105,7 +105,7 @@ def _key(node: Node, graph: Graph) -> tuple[Any, ...]:
     return ("constant", getattr(reader, "name", None), getattr(reader, "source", None))
 
 
-def _merge(into: Step, other: Step) -> None:
+def _merge(into: UnitedStep, other: UnitedStep) -> None:
     """Merge a tree into another one, which it leaves in pieces."""
     todo = [(into, other)]
     while todo:
@@ -116,7 +116,7 @@ def _merge(into: Step, other: Step) -> None:
         if not a or not b:
             into.inside = a or b
             continue
-        merged: list[Step] = []
+        merged: list[UnitedStep] = []
         at = [0, 0]
         for i, j in [*_pair(a, b), (len(a), len(b))]:
             merged += [*_nest(a[at[0] : i], b[at[1] : j], todo), *a[i : i + 1]]
@@ -125,19 +125,21 @@ def _merge(into: Step, other: Step) -> None:
         into.inside = merged
 
 
-def _pair(a: list[Step], b: list[Step]) -> list[tuple[int, int]]:
+def _pair(a: list[UnitedStep], b: list[UnitedStep]) -> list[tuple[int, int]]:
     return align([step.key for step in a], [step.key for step in b])
 
 
-def _nest(a: list[Step], b: list[Step], todo: list[tuple[Step, Step]], *, is_last: bool = False) -> list[Step]:
+def _nest(
+    a: list[UnitedStep], b: list[UnitedStep], todo: list[tuple[UnitedStep, UnitedStep]], *, is_last: bool = False
+) -> list[UnitedStep]:
     """Put steps into function calls that only the other passes show: those with few ops are not shown."""
-    nested: list[Step] = []
+    nested: list[UnitedStep] = []
     start = 0
     for k, call in enumerate(a):
         if call.key[0] == "function" and b and (pairs := _pair(call.inside, b)):
             first, last = pairs[0][1], pairs[-1][1]
             nested += [*_nest(b[:first], a[start:k], todo, is_last=True), call]
-            content = Step()
+            content = UnitedStep()
             content.inside = b[first : last + 1]
             content.passes = {number for step in content.inside for number in step.passes}
             todo.append((call, content))
