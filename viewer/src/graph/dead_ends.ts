@@ -39,8 +39,8 @@ function withDecisions(graph: Graph, removed: Set<string>): Graph {
 }
 
 /** The ops to keep: of a loop's steps in which nothing else ran, such as those of experts without input, the first. */
-function keptDecisions({ found, nodes, hierarchy }: Graph, removed: ReadonlySet<string>): string[] {
-  const decisions = found?.decisions ?? new Map<string, Way>();
+function keptDecisions({ passWays, nodes, hierarchy }: Graph, removed: ReadonlySet<string>): string[] {
+  const decisions = passWays?.decisions ?? new Map<string, Way>();
   if (decisions.size === 0) return [];
   const isShown = ({ id, kind }: GraphNode) => (kind === "op" || kind === "module") && !removed.has(id);
   const placeOf = (id: string, way: Way) => `${way.source} ${way.condition} ${hierarchy.get(id)}`;

@@ -103,7 +103,7 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
 export type Way = NonNullable<GraphData["ways"]>[number];
 
 /** What a trace says of them. */
-export interface Found {
+export interface PassWays {
   /** Op that reads a value → the way that waited for it; one op of several that one condition reads. */
   decisions: ReadonlyMap<string, Way>;
   /** Container → loops in it that ran until a value ended them, and the ops that read it. */
@@ -135,7 +135,7 @@ interface ById {
 /** A graph with maps instead of plain objects, which would find a module named `constructor` where there is none. */
 export interface Graph extends Omit<GraphData, keyof ById>, ById {
   /** What the trace says of the ways through the code. */
-  found?: Found;
+  passWays?: PassWays;
 }
 
 /** Id of the root container; the root module's call has no node. */

@@ -1,7 +1,6 @@
 /** Graph → index: the children of every container, and the links between them. */
 import { atOnce, each, type Steps } from "../shared/slices.js";
 import { joinCases, type Positions, withVariants } from "./cases.js";
-import { findWays } from "./found.js";
 import {
   ancestors,
   type Contents,
@@ -18,6 +17,7 @@ import {
   ROOT,
   type TensorSpec,
 } from "./graph.js";
+import { findWays } from "./pass_ways.js";
 
 /** Index a graph as stored in files. */
 export function index(data: GraphData): GraphIndex {
@@ -34,7 +34,7 @@ export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...d
   const tensors = mapped<TensorSpec>(data.tensors);
   withVariants(data, tensors);
   yield;
-  const found = findWays(data);
+  const passWays = findWays(data);
   return yield* indexGraphSteps({
     ...{ ...data, adjacency, hierarchy, tensors },
     parameters: mapped(data.parameters),
@@ -42,7 +42,7 @@ export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...d
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
     ...(texts && { texts: mapped(texts) }),
     ...(annotations && { annotations: mapped(annotations) }),
-    ...(found && { found }),
+    ...(passWays && { passWays }),
   });
 }
 

@@ -151,6 +151,13 @@ describe("modules that no pass called", () => {
   });
 });
 
+it("counts no parts of a module that is no list", () => {
+  const parameters = { own: 0, total: 0, trainable: 0 };
+  const graph = sketch("x > attn.query/relu > attn/add > y", { attn: "Attention", "attn.query": "Linear" });
+  const uncalled = [{ path: "attn.dropout", class: "torch.nn.Dropout", parameters }];
+  expect(items({ ...graph, uncalled }).find(({ id }) => id === "attn")?.detail).not.toContain("ran");
+});
+
 describe("a module that calls itself", () => {
   const tree = sketch("x > t/relu > t.t2/relu > t.t2.t3/relu > t.t2.t3/mul > t.t2/mul > t/mul > y", {
     t: "Tree",

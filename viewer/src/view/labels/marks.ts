@@ -76,6 +76,6 @@ export function marksOf(index: GraphIndex, node: GraphNode): string[] {
     marks.push("unseen");
   }
   if (node.kind === "module" && (node.call ?? 1) > 1) marks.push("again");
-  if (index.graph.found?.decisions.has(node.id)) marks.push("decision");
+  if (index.graph.passWays?.decisions.has(node.id)) marks.push("decision");
   return marks;
 }

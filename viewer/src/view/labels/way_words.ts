@@ -1,7 +1,7 @@
 /** What pictures say of the ways through the code: conditions on a tensor's value, loops until one, lists that ran in part. */
 import { shownCases } from "../../graph/cases.js";
-import { recursiveCalls } from "../../graph/found.js";
 import { ancestors, type GraphIndex, type GraphNode, isGroup, ROOT, type Way } from "../../graph/graph.js";
+import { recursiveCalls } from "../../graph/pass_ways.js";
 import { memoByObject } from "../../shared/memo.js";
 import { fill, strings } from "../../shared/strings.js";
 
@@ -14,7 +14,7 @@ export function shortCondition({ condition }: Way): string {
 
 /** The condition that an op decides, and whether its answer was assumed. */
 export function decisionWords({ graph }: GraphIndex, id: string): { name: string; detail: string } | undefined {
-  const way = graph.found?.decisions.get(id);
+  const way = graph.passWays?.decisions.get(id);
   const guess = (graph.status.guesses ?? []).find(({ node }) => node === id);
   return way && { name: shortCondition(way), detail: guess === undefined ? "" : assumedWords(guess.value) };
 }
@@ -25,7 +25,7 @@ function assumedWords(value: unknown): string {
 
 /** `if x.mean() > 0`, and what is known of each side. */
 export function decisionText({ graph }: GraphIndex, id: string): string[] {
-  const way = graph.found?.decisions.get(id);
+  const way = graph.passWays?.decisions.get(id);
   if (way === undefined) return [];
   const statement = way.statement === "expression" ? "if" : way.statement;
   return [`${statement} ${way.condition}`, ...way.sides.map((side) => sideText(graph, side))];
@@ -50,7 +50,7 @@ function sideText(graph: GraphIndex["graph"], { name, line, taken, cases = [] }:
 
 /** The containers that hold a decision. */
 const deciding = memoByObject((index: GraphIndex): ReadonlySet<string> => {
-  const ids = [...(index.graph.found?.decisions.keys() ?? [])].filter((id) => index.nodes.has(id));
+  const ids = [...(index.graph.passWays?.decisions.keys() ?? [])].filter((id) => index.nodes.has(id));
   return new Set(ids.flatMap((id) => ancestors(index, id)));
 });
 
@@ -60,10 +60,10 @@ export function holdsDecision(index: GraphIndex, id: string): boolean {
 
 /** `while err > tol` for a loop in a container that a value ended; empty for others. */
 export function loopWords({ graph, nodes, parent }: GraphIndex, members: readonly string[]): string {
-  if (graph.found === undefined || members.length === 0) return "";
+  if (graph.passWays === undefined || members.length === 0) return "";
   let container = parent.get(members[0] ?? "") ?? ROOT;
   while (isGroup(nodes.get(container) as GraphNode)) container = parent.get(container) ?? ROOT;
-  const loops = graph.found.loops.get(container) ?? [];
+  const loops = graph.passWays.loops.get(container) ?? [];
   const lines = members.flatMap((id) => lineOf(nodes.get(id)));
   const first = lines.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...lines);
   const before = loops.filter(({ way }) => loops.length === 1 || lineIn(way.source) <= first);
@@ -85,7 +85,7 @@ function lineIn(source: string): number {
 
 /** `3 of 8 experts ran` for a module with lists of which only some were called. */
 export function partWords({ graph }: GraphIndex, id: string): string {
-  const parts = graph.found?.partly.get(id) ?? [];
+  const parts = graph.passWays?.partly.get(id) ?? [];
   return parts.map(({ ran, of, list }) => fill(strings.partRan, ran, of, list).replace(/ +/g, " ")).join(", ");
 }
 

@@ -136,7 +136,7 @@ function unmarkedKey(index: GraphIndex, id: string, again: ReadonlySet<string>):
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
   const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? null);
   // a reshape after the last repeat, which pictures omit, gives its result another shape
-  const way = index.graph.found?.decisions.get(id);
+  const way = index.graph.passWays?.decisions.get(id);
   if (way !== undefined) return `decision ${way.source} ${way.condition}`;
   if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes.map(elements)]);
   return JSON.stringify([node.kind, shapes]);

@@ -1,9 +1,9 @@
 /** What a trace says of the ways through the code: where a tensor's value decided, and lists of which only some ran. */
 import { append } from "./append.js";
-import { containersOf, type Found, type GraphData, type GraphNode, type Part, ROOT, type Way } from "./graph.js";
+import { containersOf, type GraphData, type GraphNode, type Part, type PassWays, ROOT, type Way } from "./graph.js";
 
 /** Undefined for most graphs. */
-export function findWays(graph: Pick<GraphData, "nodes" | "hierarchy" | "ways" | "uncalled">): Found | undefined {
+export function findWays(graph: Pick<GraphData, "nodes" | "hierarchy" | "ways" | "uncalled">): PassWays | undefined {
   const spans = (graph.ways ?? []).flatMap((way) => (way.waits_for === "value" ? [spanOf(way)] : []));
   if (spans.length === 0 && !graph.uncalled?.length) return undefined;
   const partly = partlyRun(graph);
@@ -44,7 +44,7 @@ interface At {
 function decisionsIn(
   { nodes, hierarchy }: Pick<GraphData, "nodes" | "hierarchy">,
   spans: readonly Span[],
-): Pick<Found, "decisions" | "loops"> {
+): Pick<PassWays, "decisions" | "loops"> {
   const decisions = new Map<string, Way>();
   const loops = new Map<string, { way: Way; reads: string[] }[]>();
   if (spans.length === 0) return { decisions, loops };
