@@ -35,6 +35,7 @@ def test_top_level_keys_have_the_published_order() -> None:
         "ways",
         "uncalled",
         "cases",
+        "sizes",
         "provenance",
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check_cases import check_cases
+from modeldiagrams.ir.check_sizes import check_sizes
 from modeldiagrams.ir.check_ways import check_ways
 from modeldiagrams.ir.graph import (
     BufferNode,
@@ -35,6 +36,7 @@ def check_graph(graph: Graph) -> None:
     _check_times(graph)
     check_ways(graph)
     check_cases(graph, nodes)
+    check_sizes(graph, nodes)
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:

@@ -51,6 +51,7 @@ from modeldiagrams.ir.nodes import (
 )
 from modeldiagrams.ir.projection import project_case
 from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
+from modeldiagrams.ir.sizes import NamedBy, NamedSizes, Size
 from modeldiagrams.ir.ways import Side, UncalledModule, Way
 
 __all__ = [
@@ -73,6 +74,8 @@ __all__ = [
     "ModelInfo",
     "ModuleNode",
     "ModuleRow",
+    "NamedBy",
+    "NamedSizes",
     "Node",
     "OpNode",
     "OutputNode",
@@ -81,6 +84,7 @@ __all__ = [
     "ParameterSpec",
     "Provenance",
     "Side",
+    "Size",
     "Status",
     "TensorSpec",
     "UncalledModule",
@@ -88,7 +92,7 @@ __all__ = [
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.6"
+VERSION = "1.7"
 OWN_FAILURE: Literal["modeldiagrams"] = "modeldiagrams"
 """`Failure.type` where the tracer failed and not the model."""
 
@@ -238,6 +242,8 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     """Registered modules that no pass called, in the order of registration. Formats before 1.6 don't tell."""
     cases: tuple[Case, ...] = ()
     """The passes that the graph unites; empty for a graph of one pass. Nodes and edges name the cases they are in."""
+    sizes: NamedSizes | None = None
+    """Names of sizes, and what depends on them; None if none were sought. Formats before 1.7 don't tell."""
     provenance: Provenance
 
     def case(self, name: str) -> Graph:

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from modeldiagrams.options.case_options import LONGEST, CaseOptions, Mode, read_cases
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
+from modeldiagrams.options.dims import read_dims
 from modeldiagrams.options.reading import read_model, read_vocabulary, yaml_line
 
 __all__ = ["Call", "Limits", "RecordedCall", "get_package", "is_graph_file"]
@@ -129,6 +130,16 @@ class Call(OptionGroup, frozen=True, kw_only=True):
         Meta(
             description="Whether the model runs in training mode, for example for the losses of a detector. By default"
             " it runs in eval mode."
+        ),
+    ] = None
+    dims: Annotated[
+        dict[str, Any] | Literal["off"] | None,
+        Meta(
+            description="Names of the sizes of inputs, from which shapes get theirs, `B×T×768`. By input:"
+            " `{x: [B, 3, H, W], mask: [B, T]}`; a number stays one. An argument that is a whole number may be a size,"
+            " `{num_frames: T}`, and a letter may stand for an expression, `{N: H*W/256}`. By default, names come from"
+            " annotations, docstrings and conventions. `off` leaves all shapes numbers.",
+            extra={READ: read_dims},
         ),
     ] = None
     measure_time: Annotated[
