@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter, defaultdict
-from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import msgspec
@@ -15,6 +13,7 @@ from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
 from modeldiagrams.ir.case_texts import list_letters, mark_cases, shown_cases
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.parameter_memory import list_weights
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_guesses
 
@@ -289,13 +288,8 @@ def _describe_costs(graph: Graph) -> dict[str, str]:
 def _describe_weights(graph: Graph) -> str:
     """Describe the bytes of all parameters; a tied weight counts once."""
     sizes = Counter[str]()
-    seen = set[str]()
-    for name, spec in graph.parameters.items():
-        is_weight = spec.kind == "parameter" or spec.elements is not None
-        if is_weight and spec.shape is not None and seen.isdisjoint(spec.tied):
-            nbytes = prod(spec.shape) * _count_bits(spec.dtype) // 8 if spec.nbytes is None else spec.nbytes
-            sizes[spec.dtype] += nbytes
-            seen.add(name)
+    for spec, nbytes in list_weights(graph):
+        sizes[spec.dtype] += nbytes
     return f"{format_bytes(sizes.total())} of parameters{_format_dtypes(sizes)}"
 
 
@@ -307,12 +301,6 @@ def _list_activation_dtypes(graph: Graph) -> str:
 
 def _format_dtypes(dtypes: Counter[str]) -> str:
     return f" ({', '.join(dtype for dtype, _ in dtypes.most_common())})" if dtypes else ""
-
-
-def _count_bits(dtype: str) -> int:
-    """Return the bits of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
-    bits = re.search(r"\d+", dtype)
-    return int(bits[0]) if bits else 8
 
 
 def format_cell(row: SummaryRow, column: Column) -> str:
