@@ -3,42 +3,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from graphs import small_graph
+from graphs import sized_graph, small_graph
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.expressions import parse_expression
-from modeldiagrams.ir.graph import NamedSizes, OpNode, ParameterSpec, Size
+from modeldiagrams.ir.graph import NamedSizes, ParameterSpec, Size
 from modeldiagrams.ir.growth import degrees_of, say_expression, say_growth
 from modeldiagrams.ir.parameter_memory import measure_parameters
 from modeldiagrams.ir.size_costs import SizeCosts, costs_at
-
-
-def sized_graph(**more):
-    """``small_graph`` with B rows of 4 numbers: 16·B FLOPs of `linear`, none counted of `relu`; 8·B bytes of each."""
-    graph = small_graph()
-    costs = {"fc/linear": (16, 8), "/relu": (None, 8)}
-    nodes = tuple(
-        msgspec.structs.replace(node, flops=costs[node.id][0], activation_bytes=costs[node.id][1])
-        if isinstance(node, OpNode)
-        else msgspec.structs.replace(node, flops=16, activation_bytes=8)
-        if node.kind == "module"
-        else node
-        for node in graph.nodes
-    )
-    named = NamedSizes(
-        sizes={"B": Size(size=1, places=(("input:x:0", 0),), meaning="batch")},
-        tensors={"input:x:0": ("B", None), "fc/linear:0": ("B", None), "/relu:0": ("B", None)},
-        flops={"fc/linear": "16*B"},
-        activation_bytes={"fc/linear": "8*B", "/relu": "8*B"},
-    )
-    graph = msgspec.structs.replace(
-        graph,
-        nodes=nodes,
-        model=msgspec.structs.replace(graph.model, flops=16, activation_bytes=16),
-        sizes=msgspec.structs.replace(named, **more),
-    )
-    check_graph(graph)
-    return graph
 
 
 def sums(graph, item=None, **sizes):
