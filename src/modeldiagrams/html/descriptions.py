@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.engine.problems import fold_lines
 from modeldiagrams.ir.case_texts import say_differences, shown_cases
 from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.named_shapes import say_sizes
 from modeldiagrams.ir.remarks import explain_guesses, explain_state, shorten_list
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def _describe(graph: Graph) -> str:
     if len(shown := shown_cases(graph)) > 1:
         names = shorten_list([case.name for case in shown.values()])
         ends += [f"Cases: {names}", *([shorten_list(only)] if (only := say_differences(graph)) else [])]
+    if sizes := say_sizes(graph):
+        ends.append(f"Sizes: {sizes}")
     if not graph.nodes:
         ends.append("No tensor went through this model")
     if (state := explain_state(graph)) is not None:

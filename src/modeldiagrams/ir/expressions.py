@@ -23,7 +23,7 @@ __all__ = ["NAME", "Expression", "parse_expression"]
 
 NAME = re.compile(r"[^\W\d_]\w*′*")
 """The name of a size: ``T``, ``T′``, ``n₁``, ``num_frames``."""
-_TOKEN = re.compile(rf"\s*(\d+|{NAME.pattern}|[-+*/()])")
+_TOKEN = re.compile(rf"\s*([0-9]+|{NAME.pattern}|[-+*/()])")
 _ROUNDINGS = {"ceil": ("⌈", "⌉"), "floor": ("⌊", "⌋")}
 _MOST_NESTED = 50
 
