@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.dimensions.stated_dims import Dim, name_word
-from modeldiagrams.resolve.dimensions.usual_dims import MEANINGS, UsualDims, is_mask
+from modeldiagrams.resolve.dimensions.usual_dims import MEANINGS, SEQUENCES, UsualDims, is_mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,8 +33,8 @@ class CollectedNames:
         self.meanings: dict[str, str] = {}
         self.places: dict[str, str] = {}
         """Name of a size → the input, argument or parameter in which it was found first."""
-        self.followed: dict[str, dict[int, str]] = {}
-        """Input → names of those sizes that follow parameters of the author's function."""
+        self.followed: dict[str, dict[int, str | None]] = {}
+        """Input → names of those sizes that follow parameters of the author's function; None for one like T + 1."""
         self._channels = {name: usual.find_channels(name) for name in inputs}
         self._sequence_letters = {name: usual.get_sequence_letter(name) for name in inputs}
         self._others: dict[str, str] = {}
@@ -85,7 +85,7 @@ class CollectedNames:
             if isinstance(dim, int) and dim != size:
                 raise refuse(name, f"its size {at + 1} is {size}, not {dim}: it is {write_shape(shape)}")
             if by != "author" and at in self.followed.get(name, ()):
-                found.append(self.followed[name][at])
+                found.append(self.followed[name][at] or int(size))
             elif not isinstance(dim, Dim) or (by != "author" and self._is_constant(dim, int(size), meanings[at])):
                 found.append(int(size))
             else:
@@ -132,11 +132,16 @@ class CollectedNames:
 
 def _agree(dims: Sequence[Dim | int | None], usual: Dims) -> bool:
     """Whether names are where convention has them: then N is what else stands in its place."""
-    known = [
-        (name_word(dim.letter) if isinstance(dim, Dim) else None, other) for dim, other in zip(dims, usual, strict=True)
-    ]
-    pairs = [(dim.letter, other and other.letter) for dim, other in known if isinstance(dim, Dim)]
-    return any(one == other for one, other in pairs) and all(one == other for one, other in pairs if one in MEANINGS)
+    words = [name_word(dim.letter) if isinstance(dim, Dim) else None for dim in dims]
+    kinds = [_find_kind(word if isinstance(word, Dim) else None) for word in words]
+    pairs = [*zip(kinds, map(_find_kind, usual), strict=True)]
+    return any(one and one == other for one, other in pairs) and all(one == other for one, other in pairs if one)
+
+
+def _find_kind(dim: Dim | None) -> str:
+    """The letter of a size that is always about the same, and T for all that stands in a row."""
+    letter = dim.letter if dim else ""
+    return "T" if letter in SEQUENCES else letter if letter in MEANINGS else ""
 
 
 def refuse(key: str, problem: str) -> TargetError:

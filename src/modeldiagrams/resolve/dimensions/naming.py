@@ -156,8 +156,8 @@ class _Option:
                 own = self._names.take(dim, size, "author", f"the parameter {parameter}")
             if own is not None:
                 self._parameters[parameter] = own
-                for name, at in places:
-                    self._names.followed.setdefault(name, {})[at] = own
+        for name, dims in followed.dims.items():
+            self._names.followed[name] = {at: self._parameters.get(by) for at, by in enumerate(dims) if by is not None}
         for argument, parameter in followed.arguments.items():
             if parameter in self._parameters:
                 self._arguments.setdefault(argument, self._parameters[parameter])

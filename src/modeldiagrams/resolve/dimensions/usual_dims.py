@@ -19,19 +19,12 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.dimensions.stated_dims import Dims
 
-__all__ = ["MEANINGS", "UsualDims", "get_last_word", "is_mask"]
+__all__ = ["MEANINGS", "SEQUENCES", "UsualDims", "get_last_word", "is_mask"]
 
-MEANINGS = {
-    "B": "batch",
-    "T": "",
-    "S": "",
-    "P": "past tokens",
-    "H": "height",
-    "W": "width",
-    "L": "samples",
-    "E": "edges",
-}
-"""Letters that are always about the same; the kind of input decides what a sequence is of."""
+MEANINGS = {"B": "batch", "H": "height", "W": "width", "E": "edges"}
+"""Letters that are always about the same."""
+SEQUENCES = ("T", "S", "L", "P")
+"""Letters of what stands in a row: tokens, time steps, samples."""
 _SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross|source|src)(_|$)")
 _TARGET = re.compile(r"(decoder|dec|target|tgt|trg)(_|$)")
 _KEYS = re.compile(r"(k|v|kv|keys?|values?)(_|$)")
@@ -97,7 +90,7 @@ class UsualDims:
 
         def explain(letter: str) -> Dim:
             letter = self.get_sequence_letter(name) if letter == "T" else letter
-            meaning = MEANINGS.get(letter, "") or (sequence if letter in "TSN" else "")
+            meaning = {**MEANINGS, "L": "samples", "P": "past tokens"}.get(letter, sequence)
             return Dim(letter, f"source {meaning}" if letter == "S" else meaning)
 
         return [None if letter == "#" else explain(letter) for letter in letters]
