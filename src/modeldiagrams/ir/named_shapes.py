@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from modeldiagrams.ir.chosen_sizes import own_sizes
 from modeldiagrams.ir.expressions import parse_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.sizes import Size
 
-__all__ = ["named_shape", "say_sizes"]
+__all__ = ["named_shape", "say_sizes", "shape_at"]
 
 
 def named_shape(graph: Graph, tensor: str) -> str:
@@ -25,6 +26,20 @@ def named_shape(graph: Graph, tensor: str) -> str:
     texts = [
         str(size) if text is None else _write_size(text, order)
         for size, text in zip(shape, names or [None] * len(shape), strict=True)
+    ]
+    return "×".join(texts) or "scalar"
+
+
+def shape_at(graph: Graph, tensor: str, sizes: Mapping[str, int]) -> str:
+    """The shape of a tensor at other sizes as a text, with ``?`` for what is unknown there; see `complete_sizes`."""
+    shape = graph.tensors[tensor].shape
+    if shape is None:
+        return ""
+    names = (graph.sizes.tensors.get(tensor) if graph.sizes else None) or [None] * len(shape)
+    is_unknown = graph.sizes is not None and tensor in graph.sizes.unknown and sizes != own_sizes(graph)
+    texts = [
+        str(parse_expression(text).evaluate(sizes)) if text else "?" if is_unknown else str(size)
+        for size, text in zip(shape, names, strict=True)
     ]
     return "×".join(texts) or "scalar"
 
