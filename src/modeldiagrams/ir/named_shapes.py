@@ -48,7 +48,7 @@ def say_sizes(graph: Graph) -> str:
     """The names of a graph's sizes in one line: ``B batch · T tokens, 16 here``; empty if there are none."""
     if graph.sizes is None:
         return ""
-    found = [*graph.sizes.sizes.items()]
+    found = [(name, graph.sizes.sizes[name]) for name in own_sizes(graph)]
     texts = []
     while found:
         name, size = found.pop(0)
@@ -60,7 +60,7 @@ def say_sizes(graph: Graph) -> str:
         if size.counted:
             most = f", at most {parse_expression(size.bound).readable([*graph.sizes.sizes])}" if size.bound else ""
             texts.append(f"{names} depends on values{most}")
-        elif not size.fixed:
+        else:
             texts.append(f"{names} {meaning}".rstrip() + f", {here} here{_say_domain(size)}")
     texts += [
         f"{letter} = {parse_expression(text).readable([*graph.sizes.sizes])}"
