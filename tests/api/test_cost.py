@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 import torch
@@ -15,6 +16,8 @@ import modeldiagrams
 from graphs import sized_graph
 from modeldiagrams.api.cost import cost
 from modeldiagrams.cli import main
+from modeldiagrams.errors import OptionError
+from modeldiagrams.html.cost_chart import HEIGHT, WIDTH
 from modeldiagrams.ir.chosen_sizes import complete_sizes
 from modeldiagrams.ir.named_shapes import shape_at
 from modeldiagrams.ir.size_costs import costs_at
@@ -164,10 +167,34 @@ def test_what_is_unknown_is_said():
     assert "Unknown: /relu:0: no simple expression" in text
 
 
+def test_the_chart_has_the_costs_at_every_size():
+    graph = traced(Transformer)
+    svg = ET.fromstring(cost(graph, {"B": 4, "T": 512}).to_svg())  # noqa: S314  (ours)
+    assert svg.findtext("{*}title") == "Transformer: costs by T, at B = 4"
+    charts = [group for group in svg.iterfind("{*}g") if group.find("{*}polygon") is not None]
+    for kind, chart in enumerate(reversed(charts)):
+        points = [pair.split(",") for pair in chart.findall("{*}polygon")[-1].get("points").split()]
+        upper = [(float(x) / WIDTH * 512, 1 - float(y) / HEIGHT) for x, y in points[: len(points) // 2]]
+        whole = costs_at(graph, {"B": 4, "T": 512})[None][kind].amount
+        for x, y in upper:
+            assert y == pytest.approx(costs_at(graph, {"B": 4, "T": round(x)})[None][kind].amount / whole, abs=1e-3)
+    with pytest.raises(OptionError, match="option `over`: no size is called H; there are B, T"):
+        cost(graph).to_svg("H")
+    with pytest.raises(OptionError, match="option `plot`: Transformer has no sizes with names"):
+        cost(traced(Transformer, dims=None)).to_svg()
+
+
 @pytest.fixture
 def run(tmp_path):
     modeldiagrams.save(sized_graph(), tmp_path / "net.json")
     return lambda *words: CliRunner().invoke(main, ["cost", str(tmp_path / "net.json"), *words])
+
+
+def test_the_command_writes_a_chart(run, tmp_path):
+    done = run("--plot", str(tmp_path / "costs.svg"))
+    assert (done.exit_code, done.stderr) == (0, f"{tmp_path / 'costs.svg'}\n")
+    root = ET.parse(tmp_path / "costs.svg").getroot()  # noqa: S314  (ours)
+    assert root.get("aria-label").startswith("Net: costs by B. At B = 1")
 
 
 def test_the_command_prints_text_json_and_csv(run):
@@ -183,6 +210,8 @@ def test_the_command_prints_text_json_and_csv(run):
         (["--set", "T=8"], "no size is called T; there are B"),
         (["--set", "B=x"], "option `set`: expected a name and a whole number, `T=8192`, got 'B=x'"),
         (["--set", "B=2", "--set", "B=3"], "option `set`: B is set twice"),
+        (["--plot", "costs.png"], "option `plot`: expected a name ending in .svg, got 'costs.png'"),
+        (["--over", "B"], "option `over`: it is for a chart; add `--plot costs.svg`"),
         (["--depth", "0"], "option `depth`: expected a number of levels above 0, got 0"),
     ],
 )

@@ -7,6 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from modeldiagrams.api.cost_plot import plot_costs
 from modeldiagrams.api.cost_rows import CostRow, list_cost_rows
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
@@ -100,17 +101,18 @@ class CostTable:
     def __init__(self, graph: Graph, sizes: Mapping[str, int], depth: int, optimizer: Optimizer) -> None:
         self._graph = graph
         self._optimizer = optimizer
+        self._given = dict(sizes)
         self.sizes = complete_sizes(graph, sizes)
-        costs = SizeCosts(graph)
-        self._lines = [self._measure(costs, row) for row in list_cost_rows(graph, costs, depth)]
+        self._costs = SizeCosts(graph)
+        self._lines = [self._measure(row) for row in list_cost_rows(graph, self._costs, depth)]
         activations = self._lines[0].costs.activation_bytes.amount or 0
         parameters = measure_parameters(graph, optimizer)
         self.memory = {**parameters._asdict(), "activations": activations, "together": sum(parameters) + activations}
         self.rows = [_to_row(line) for line in self._lines if line.row.class_]
 
-    def _measure(self, costs: SizeCosts, row: CostRow) -> _Line:
+    def _measure(self, row: CostRow) -> _Line:
         shape = shape_at(self._graph, row.output, self.sizes) if row.output else ""
-        measured = costs.measure(row.item, row.flops, row.activation_bytes, self.sizes)
+        measured = self._costs.measure(row.item, row.flops, row.activation_bytes, self.sizes)
         return _Line(row, round(row.calls.evaluate(self.sizes)), shape, measured)
 
     def __str__(self) -> str:
@@ -147,6 +149,17 @@ class CostTable:
         writer.writeheader()
         writer.writerows(self.rows)
         return text.getvalue().rstrip("\n")
+
+    def to_svg(self, over: str | None = None) -> str:
+        """Draw activations and FLOPs against one size, by module; the chart is light or dark, as the page around it.
+
+        Args:
+            over: The size; None is that with which costs grow fastest.
+
+        Raises:
+            OptionError: for a size that doesn't exist, or a graph without any.
+        """
+        return plot_costs(self._graph, self._costs, [line.row for line in self._lines], self._given, over)
 
     def _format(self, line: _Line) -> list[str]:
         row, model = line.row, self._lines[0].costs

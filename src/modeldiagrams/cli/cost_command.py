@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from modeldiagrams.api.summary import LEVELS, check_table
 from modeldiagrams.api.terminal import CommandError, echo, exit_if_partial, report_errors
 from modeldiagrams.cli.flags import trace_flags
 from modeldiagrams.cli.targets import load_or_trace
+from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.parameter_memory import OPTIMIZERS
 
 if TYPE_CHECKING:
@@ -32,9 +34,19 @@ __all__ = ["cost_command"]
     type=click.Choice([*OPTIMIZERS]),
     help="What the training keeps of each weight: two numbers (adam, the default), one (sgd, with momentum) or none.",
 )
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="An SVG file: a chart of costs by size.")
+@click.option("--over", metavar="NAME", help="The size on the chart's axis; by default the one that costs most.")
 @click.option("--format", "form", default="text", type=click.Choice(["text", "json", "csv"]), help="What to print.")
-def cost_command(
-    target: str, sizes: tuple[str, ...], depth: int, optimizer: Optimizer, form: str, **given: str | None
+def cost_command(  # noqa: PLR0913  (one for each flag)
+    target: str,
+    sizes: tuple[str, ...],
+    *,
+    depth: int,
+    optimizer: Optimizer,
+    plot: Path | None,
+    over: str | None,
+    form: str,
+    **given: str | None,
 ) -> None:
     """Print what the modules of a model cost at other sizes of its inputs, without running it there.
 
@@ -43,9 +55,16 @@ def cost_command(
     """
     with report_errors():
         check_table(depth, ())
+        if plot and plot.suffix != ".svg":
+            raise CommandError(f"option `plot`: expected a name ending in .svg, got {plot.name!r}")
+        if over and not plot:
+            raise CommandError("option `over`: it is for a chart; add `--plot costs.svg`")
         chosen = _parse_sizes(sizes)
         graph = load_or_trace(target, given)
         table = cost(graph, chosen, depth=depth, optimizer=optimizer)
+        if plot:
+            write_document(plot, table.to_svg(over).encode())
+            echo(plot, err=True)
         echo({"json": table.to_json, "csv": table.to_csv}.get(form, table.__str__)())
     exit_if_partial(target, graph)
 
