@@ -24,7 +24,7 @@ class FollowedSizes:
     parameters: dict[str, int] = field(default_factory=dict)
     """Those that some size follows → their defaults."""
     dims: dict[str, list[str | None]] = field(default_factory=dict)
-    """Input → for each dimension, the parameter that it is equal to."""
+    """Input → for each dimension, the parameter that it is equal to; empty if it follows in another way, as T + 1."""
     arguments: dict[str, str] = field(default_factory=dict)
     """Argument that is a whole number → the parameter that it is equal to."""
 
@@ -59,7 +59,8 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
         return FollowedSizes()  # the inputs are not those that the function makes, or other ones at other sizes
 
     def follow(old: int, new: int) -> str | None:
-        return next((name for name, value in defaults.items() if (value, moved[name]) == (old, new)), None)
+        equal = (name for name, value in defaults.items() if (value, moved[name]) == (old, new))
+        return None if old == new else next(equal, "")
 
     dims = {
         name: [follow(*sizes) for sizes in zip(before[name].shape, after[name].shape, strict=True)] for name in before
