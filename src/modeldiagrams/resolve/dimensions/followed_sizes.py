@@ -49,14 +49,17 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
         while moved[name] in [*defaults.values(), *list(moved.values())[:-1]]:
             moved[name] += value
     try:
-        others = call_for_inputs(inputs_from, moved)
+        own, others = call_for_inputs(inputs_from), call_for_inputs(inputs_from, moved)
     except TargetError:  # it takes no such sizes
         return FollowedSizes()
     names = argument_names(function)
-    before = dict(find_tensor_arguments(names, args, kwargs, into_objects=True))
-    after = dict(find_tensor_arguments(names, *others, into_objects=True))
-    if before.keys() != after.keys() or any(before[name].ndim != after[name].ndim for name in before):
-        return FollowedSizes()  # the inputs are not those that the function makes, or other ones at other sizes
+    given, before, after = (
+        dict(find_tensor_arguments(names, *each, into_objects=True)) for each in ((args, kwargs), own, others)
+    )
+    shapes = [[(name, *tensor.shape) for name, tensor in found.items()] for found in (given, before)]
+    ranks = [[(name, tensor.ndim) for name, tensor in found.items()] for found in (before, after)]
+    if shapes[0] != shapes[1] or ranks[0] != ranks[1]:
+        return FollowedSizes()  # the model is a part of what gets these inputs, or gets other ones at other sizes
 
     def follow(old: int, new: int) -> str | None:
         equal = (name for name, value in defaults.items() if (value, moved[name]) == (old, new))
