@@ -77,7 +77,7 @@ class CollectedNames:
         """Name the dimensions of an input."""
         usual, shape = self.usual[name], self.inputs[name].shape
         meanings = [each.meaning if each else "" for each in usual]
-        is_alone = by != "author" and name.endswith("]") and "batch" not in meanings  # an image of a list of images
+        is_alone = by != "author" and "[" in name and "batch" not in meanings  # an image of a list of images
         agrees = _agree(dims, usual)
         found: list[str | int] = []
         for at, (dim, size) in enumerate(zip(dims, shape, strict=True)):

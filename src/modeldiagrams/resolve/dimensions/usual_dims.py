@@ -25,7 +25,7 @@ MEANINGS = {"B": "batch", "H": "height", "W": "width", "E": "edges"}
 """Letters that are always about the same."""
 SEQUENCES = ("T", "S", "L", "P")
 """Letters of what stands in a row: tokens, time steps, samples."""
-_SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross|source|src)(_|$)")
+_SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross)(_|$)")
 _TARGET = re.compile(r"(decoder|dec|target|tgt|trg)(_|$)")
 _KEYS = re.compile(r"(k|v|kv|keys?|values?)(_|$)")
 _QUERIES = re.compile(r"(q|quer(y|ies))(_|$)")
@@ -153,5 +153,5 @@ def get_last_word(name: str) -> str:
 
 
 def is_mask(name: str) -> bool:
-    """Whether an input says which items of other inputs count: it has their sizes."""
-    return _find_role(get_last_word(name)) == "mask"
+    """Whether an input says which items of other inputs count, or belong together: it has their sizes."""
+    return _find_role(get_last_word(name)) in ("mask", "adjacency")
