@@ -37,11 +37,13 @@ def describe_picture(diagram: Diagram) -> str:
         return diagram.options.figure.alt
     if diagram.comparison:
         return f"What changed in {diagram.comparison.after.model.name}, as the list says, marked in its architecture."
-    return _describe(diagram.graph) if diagram.graph else diagram.options.call.model
+    if diagram.graph is None:
+        return diagram.options.call.model
+    return _describe(diagram.graph, diagram.picture.sizes if diagram.picture else "")
 
 
-def _describe(graph: Graph) -> str:
-    """Describe the picture in one or two sentences."""
+def _describe(graph: Graph, sizes: str) -> str:
+    """Describe the picture in a few sentences."""
     model = graph.model
     modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
     children = [node.path for node in modules if graph.hierarchy[node.id] is None]
@@ -54,6 +56,8 @@ def _describe(graph: Graph) -> str:
     if len(shown := shown_cases(graph)) > 1:
         names = shorten_list([case.name for case in shown.values()])
         ends += [f"Cases: {names}", *([shorten_list(only)] if (only := say_differences(graph)) else [])]
+    if sizes:
+        ends.append(f"Sizes: {sizes}")
     if not graph.nodes:
         ends.append("No tensor went through this model")
     if (state := explain_state(graph)) is not None:
