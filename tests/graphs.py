@@ -6,18 +6,21 @@ from itertools import pairwise
 
 import msgspec
 
+from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import (
     Edge,
     Graph,
     InputNode,
     ModelInfo,
     ModuleNode,
+    NamedSizes,
     Node,
     OpNode,
     OutputNode,
     ParameterCount,
     ParameterSpec,
     Provenance,
+    Size,
     Status,
     TensorSpec,
 )
@@ -64,6 +67,34 @@ def small_graph() -> Graph:
         status=Status(state="complete", mode="real"),
         provenance=Provenance(modeldiagrams="0", torch="2", python="3"),
     )
+
+
+def sized_graph(**more: object) -> Graph:
+    """``small_graph`` with B rows of 4 numbers: 16·B FLOPs of `linear`, none counted of `relu`; 8·B bytes of each."""
+    graph = small_graph()
+    costs = {"fc/linear": (16, 8), "/relu": (None, 8)}
+    nodes = tuple(
+        msgspec.structs.replace(node, flops=costs[node.id][0], activation_bytes=costs[node.id][1])
+        if isinstance(node, OpNode)
+        else msgspec.structs.replace(node, flops=16, activation_bytes=8)
+        if node.kind == "module"
+        else node
+        for node in graph.nodes
+    )
+    named = NamedSizes(
+        sizes={"B": Size(size=1, places=(("input:x:0", 0),), meaning="batch")},
+        tensors={"input:x:0": ("B", None), "fc/linear:0": ("B", None), "/relu:0": ("B", None)},
+        flops={"fc/linear": "16*B"},
+        activation_bytes={"fc/linear": "8*B", "/relu": "8*B"},
+    )
+    graph = msgspec.structs.replace(
+        graph,
+        nodes=nodes,
+        model=msgspec.structs.replace(graph.model, flops=16, activation_bytes=16),
+        sizes=msgspec.structs.replace(named, **more),
+    )
+    check_graph(graph)
+    return graph
 
 
 def changed_graph() -> Graph:

@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["connect_latex", "kept_in_place", "no_break"]
 
-_SIGNS = {"−": "-", "≈": r"\approx", "≤": r"\leq", "∥": r"\parallel", "⊕": r"\oplus", "⊗": r"\otimes"}
+_SIGNS = {
+    "−": "-",
+    "≈": r"\approx",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "∥": r"\parallel",
+    "⊕": r"\oplus",
+    "⊗": r"\otimes",
+    "⌈": r"\lceil",
+    "⌉": r"\rceil",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "′": r"{}^\prime",
+}
 """Characters in lists of changes and tables that pdfLaTeX doesn't know."""
 
 

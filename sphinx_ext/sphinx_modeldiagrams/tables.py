@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
-from modeldiagrams.html.module_summary import COLUMNS, Column, SummaryRow, format_cell
+from modeldiagrams.html.module_summary import COLUMNS, Column, SummaryRow
+from modeldiagrams.html.table_cells import format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
+from modeldiagrams.ir.named_shapes import say_sizes
 from modeldiagrams.ir.way_words import list_lines
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.reading import yaml_line
@@ -83,6 +84,7 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
         "reStructuredText": rst,
         "Markdown": markdown,
         "Command line": [" ".join(["modeldiagrams show", shlex.quote(model), *flags])],
+        "Sizes": _list_sizes(graph),
         "Left out": list_lines(graph, _MOST_SIDES),
         "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
     }
@@ -92,6 +94,11 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
     parts["Tried"] = _shorten([*tried], max(_FEWEST_TRIES, _MOST_LINES - used - 1))
     blocks = ("\n".join([f"{title}:", *(f"  {line}" for line in lines)]) for title, lines in parts.items() if lines)
     return "\n\n".join(blocks)
+
+
+def _list_sizes(graph: Graph) -> list[str]:
+    """What sizes of the inputs are called, and why some have no name."""
+    return [*filter(None, [say_sizes(graph)]), *(graph.sizes.notes if graph.sizes else ())]
 
 
 def _list_reasons(graph: Graph) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.case_texts import say_only
 from modeldiagrams.ir.graph import FunctionCall, ModuleNode
+from modeldiagrams.ir.named_shapes import named_shape
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.options.parsing import parse_view
 
@@ -165,9 +166,8 @@ def build_label(graph: Graph, node: Box) -> list[str]:
 
 
 def format_shape(graph: Graph, tensor: str) -> str:
-    """Format a tensor's shape as in diagrams, such as ``1×64``; empty if it is unknown."""
-    sizes = graph.tensors[tensor].shape
-    return "" if sizes is None else to_printable("×".join(map(str, sizes)) or "scalar")
+    """Format a tensor's shape as in diagrams, such as ``B×64``; empty if it is unknown."""
+    return to_printable(named_shape(graph, tensor))
 
 
 def to_printable(text: str) -> str:

@@ -11,8 +11,9 @@ from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
+from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, summarise
 from modeldiagrams.html.module_table import render_summary
+from modeldiagrams.html.table_cells import format_cell
 from modeldiagrams.ir.way_words import count_uncalled, list_left_sides, name_uncalled, say_taken
 from modeldiagrams.render.assets import find_asset
 from modeldiagrams.render.draw import build_outline

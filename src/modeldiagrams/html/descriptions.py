@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.engine.problems import fold_lines
 from modeldiagrams.ir.case_texts import say_differences, shown_cases
 from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.named_shapes import say_sizes
 from modeldiagrams.ir.remarks import explain_guesses, explain_state, shorten_list
 
 if TYPE_CHECKING:
@@ -37,13 +38,11 @@ def describe_picture(diagram: Diagram) -> str:
         return diagram.options.figure.alt
     if diagram.comparison:
         return f"What changed in {diagram.comparison.after.model.name}, as the list says, marked in its architecture."
-    if diagram.graph is None:
-        return diagram.options.call.model
-    return _describe(diagram.graph, diagram.picture.sizes if diagram.picture else "")
+    return _describe(diagram.graph) if diagram.graph else diagram.options.call.model
 
 
-def _describe(graph: Graph, sizes: str) -> str:
-    """Describe the picture in a few sentences."""
+def _describe(graph: Graph) -> str:
+    """Describe the picture in one or two sentences."""
     model = graph.model
     modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
     children = [node.path for node in modules if graph.hierarchy[node.id] is None]
@@ -56,7 +55,7 @@ def _describe(graph: Graph, sizes: str) -> str:
     if len(shown := shown_cases(graph)) > 1:
         names = shorten_list([case.name for case in shown.values()])
         ends += [f"Cases: {names}", *([shorten_list(only)] if (only := say_differences(graph)) else [])]
-    if sizes:
+    if sizes := say_sizes(graph):
         ends.append(f"Sizes: {sizes}")
     if not graph.nodes:
         ends.append("No tensor went through this model")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter, defaultdict
-from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import msgspec
@@ -15,6 +13,8 @@ from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
 from modeldiagrams.ir.case_texts import list_letters, mark_cases, shown_cases
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.named_shapes import named_shape, say_sizes
+from modeldiagrams.ir.parameter_memory import list_weights
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_guesses
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.draw import OutlineRow
 
-__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "format_cell", "summarise"]
+__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "summarise"]
 
 Column: TypeAlias = Literal[
     "inputs", "outputs", "parameters", "trainable", "flops", "activations", "time", "calls", "cases"
@@ -48,9 +48,6 @@ LEVELS = 3
 """The default number of module levels."""
 
 _ROW_LIMIT = 200
-_SHAPE_LIMIT = 2
-"""The maximum number of shapes in a cell; of more, only the first is shown."""
-_NOTHING = "–"
 Shape = tuple[int | str, ...] | None
 
 
@@ -74,6 +71,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         time_ns: The summed times of the ops of the first call; None if not measured.
         assumed: ``≤`` or ``≈`` for each number that depends on assumed sizes, by its name: ``flops``,
             ``activation_bytes``, ``inputs.x``, ``outputs.output``.
+        named: The shape with names of sizes, ``B×T×768``, for each of the same names whose sizes have any.
         cases: The letters of the cases that the row is in, ``a b``; empty for one that is in all.
         by_case: Name of a case → the row there, if there are several. Its cells are shown side by side if they differ.
     """
@@ -93,6 +91,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     activation_bytes: int | None = None
     time_ns: int | None = None
     assumed: dict[str, str] = {}
+    named: dict[str, str] = {}
     cases: str = ""
     by_case: dict[str, SummaryRow] = {}
 
@@ -224,6 +223,7 @@ def _build_row(
             activation_bytes=call.activation_bytes,
             time_ns=call.time_ns,
             assumed=_list_assumed(bounds, call.id, {"inputs": call.inputs}),
+            named=_list_named(graph, {"inputs": call.inputs}),
         )
     module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
     flops, activation_bytes = costs.get(row.id if row else "", (module.flops, module.activation_bytes))
@@ -241,6 +241,7 @@ def _build_row(
         activation_bytes=activation_bytes,
         time_ns=module.time_ns,
         assumed=_list_assumed(bounds, row.id if row else None, {"inputs": module.inputs, "outputs": module.outputs}),
+        named=_list_named(graph, {"inputs": module.inputs, "outputs": module.outputs}),
     )
 
 
@@ -252,6 +253,17 @@ def _list_assumed(bounds: Bounds, item: str | None, ports: dict[str, dict[str, s
     costs = ["flops"] if item in bounds.flops else []
     costs += ["activation_bytes"] if item in bounds.memory else []
     return dict.fromkeys(named, bounds.sign) | dict.fromkeys(costs, bounds.cost_sign)
+
+
+def _list_named(graph: Graph, ports: dict[str, dict[str, str]]) -> dict[str, str]:
+    """List the shapes of a module call that have names of sizes."""
+    known = graph.sizes.tensors if graph.sizes else {}
+    return {
+        f"{kind}.{name}": named_shape(graph, tensor)
+        for kind, tensors in ports.items()
+        for name, tensor in tensors.items()
+        if tensor in known
+    }
 
 
 def _describe_totals(graph: Graph) -> dict[str, str]:
@@ -271,6 +283,7 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
         "Memory": _describe_weights(graph) if per_case else f"{_describe_weights(graph)}, {memory}",
         **({} if per_case else time),
         **per_case,
+        **({"Sizes": sizes} if (sizes := say_sizes(graph)) else {}),
         **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
 
@@ -289,13 +302,8 @@ def _describe_costs(graph: Graph) -> dict[str, str]:
 def _describe_weights(graph: Graph) -> str:
     """Describe the bytes of all parameters; a tied weight counts once."""
     sizes = Counter[str]()
-    seen = set[str]()
-    for name, spec in graph.parameters.items():
-        is_weight = spec.kind == "parameter" or spec.elements is not None
-        if is_weight and spec.shape is not None and seen.isdisjoint(spec.tied):
-            nbytes = prod(spec.shape) * _count_bits(spec.dtype) // 8 if spec.nbytes is None else spec.nbytes
-            sizes[spec.dtype] += nbytes
-            seen.add(name)
+    for spec, nbytes in list_weights(graph):
+        sizes[spec.dtype] += nbytes
     return f"{format_bytes(sizes.total())} of parameters{_format_dtypes(sizes)}"
 
 
@@ -307,60 +315,3 @@ def _list_activation_dtypes(graph: Graph) -> str:
 
 def _format_dtypes(dtypes: Counter[str]) -> str:
     return f" ({', '.join(dtype for dtype, _ in dtypes.most_common())})" if dtypes else ""
-
-
-def _count_bits(dtype: str) -> int:
-    """Return the bits of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
-    bits = re.search(r"\d+", dtype)
-    return int(bits[0]) if bits else 8
-
-
-def format_cell(row: SummaryRow, column: Column) -> str:
-    """Format one cell."""
-    if not row.class_:  # several modules, or omitted rows
-        return _format_calls(row) if column == "calls" and row.calls > 1 else ""
-    if row.by_case and column != "cases":
-        cells = [format_cell(one, column) for one in row.by_case.values()]
-        return cells[0] if len({*cells}) == 1 else " | ".join(cells)
-    return _format_own(row, column)
-
-
-def _format_own(row: SummaryRow, column: Column) -> str:
-    match column:
-        case "cases":
-            return row.cases
-        case "inputs" | "outputs":
-            shapes = row.inputs if column == "inputs" else row.outputs
-            return _format_shapes(
-                {name: (row.assumed.get(f"{column}.{name}"), shape) for name, shape in shapes.items()}
-            )
-        case "parameters" | "trainable":
-            count = row.parameters if column == "parameters" else row.trainable
-            return f"{count:,}" if row.parameters else _NOTHING
-        case "flops" | "activations":
-            value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
-            sign = row.assumed.get("flops" if column == "flops" else "activation_bytes")
-            return _add_sign(sign, written(value)) if value else _NOTHING
-        case "time":
-            return _NOTHING if row.time_ns is None else format_time(row.time_ns)
-        case "calls":
-            return _format_calls(row)
-
-
-def _format_calls(row: SummaryRow) -> str:
-    times = f"×{row.calls}" if row.calls > 1 else "1"
-    if not row.shared or (row.class_ and not row.parameters):
-        return times
-    return f"{times} shared, {row.sets} sets" if row.sets > 1 else f"{times} shared"
-
-
-def _add_sign(sign: str | None, text: str) -> str:
-    return f"{sign} {text}" if sign else text
-
-
-def _format_shapes(shapes: dict[str, tuple[str | None, Shape]]) -> str:
-    known = [(sign, shape) for sign, shape in shapes.values() if shape is not None]
-    texts = [_add_sign(sign, "×".join(map(str, shape)) or "scalar") for sign, shape in known]
-    if len(texts) > _SHAPE_LIMIT:
-        texts[1:] = [f"… {len(texts) - 1} more"]
-    return ", ".join(texts) or _NOTHING

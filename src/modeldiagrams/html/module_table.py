@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.module_summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, format_cell, summarise
+from modeldiagrams.html.module_summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, summarise
 from modeldiagrams.html.outline import list_outline_rows
+from modeldiagrams.html.table_cells import format_cell, list_numbers
 from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:
@@ -47,6 +48,6 @@ def render_summary(
 
     shown = summary.default_columns if columns is None else columns
     html = load_template("table").render(
-        summary=summary, columns=shown, titles=COLUMNS, class_of=class_of, cell=format_cell
+        summary=summary, columns=shown, titles=COLUMNS, class_of=class_of, cell=format_cell, numbers=list_numbers
     )
     return Markup(html)  # noqa: S704  rendered with autoescape

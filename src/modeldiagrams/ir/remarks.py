@@ -68,7 +68,7 @@ def list_limits(graph: Graph) -> list[str]:
 def list_remarks(graph: Graph) -> list[str]:
     """List the cases, what was assumed, with reasons, and what the trace missed."""
     status = graph.status
-    found = [*list_case_remarks(graph), *status.notes]
+    found = [*list_case_remarks(graph), *status.notes, *(graph.sizes.notes if graph.sizes else ())]
     if status.state == "hierarchy":
         found.append(_HIERARCHY)
     if unseen := _explain_unseen(graph):

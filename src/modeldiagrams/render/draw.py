@@ -156,8 +156,6 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """The ids of nodes that each box such as "… 214 ops" represents, by its id, even while it is open."""
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
-    sizes: str = ""
-    """What names of sizes mean, as below the picture; empty if it has none."""
     steps: tuple[StepPicture, ...] = ()
 
 

@@ -57,8 +57,6 @@ interface Rendered extends Picture {
   /** Members of each bundle, by its id. */
   bundled: Record<string, string[]>;
   outline: OutlineRow[];
-  /** What names of sizes mean. */
-  sizes: string;
   steps: RenderedStep[];
 }
 
@@ -124,7 +122,6 @@ function rendered(asked: Drawing, engine: Viz): Rendered {
     rolled: rolledIn(laidOut.root.frame),
     bundled: bundledIn(shownIndex(graph, state)),
     outline: outlineRows(graph),
-    sizes: laidOut.sizes.join(" · "),
     steps: flat ? [] : steps.map(shown),
   };
 }

@@ -95,7 +95,7 @@ const ENGLISH = {
   image: "image",
   here: "{0} here",
   multiples: "multiples of {0}",
-  multiplesPlus: "{0} more than a multiple of {1}",
+  multiplesPlus: "multiples of {0} plus {1}",
   atMost: "at most {0}",
   pickedBy: "picked by {0}",
   fixedSize: "{0} = {1} is fixed: {2}",

@@ -74,7 +74,7 @@ function partOf(named: readonly Named[], meaning = ""): string {
 
 /** `multiples of 32`, `at most 512 (position_embeddings)`. */
 export function limitsOf({ multiple_of: step = 1, remainder = 0, at_most: most, limit = "" }: Size): string[] {
-  const steps = remainder === 0 ? fill(strings.multiples, step) : fill(strings.multiplesPlus, remainder, step);
+  const steps = remainder === 0 ? fill(strings.multiples, step) : fill(strings.multiplesPlus, step, remainder);
   const why = NAME_OF_LIMIT.test(limit) ? ` (${limit})` : "";
   return [...(step > 1 ? [steps] : []), ...(most == null ? [] : [fill(strings.atMost, most) + why])];
 }

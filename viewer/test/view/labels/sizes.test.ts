@@ -167,12 +167,9 @@ describe("the line below a picture", () => {
       },
       { sizes: { H, W } },
     );
-    expect(lineOf(data)).toEqual([
-      "H height, 225 here, 1 more than a multiple of 32",
-      "W width, 448 here, at most 512",
-    ]);
+    expect(lineOf(data)).toEqual(["H height, 225 here, multiples of 32 plus 1", "W width, 448 here, at most 512"]);
     expect(detailsOf(index(data), "").facts.find(({ label }) => label === "sizes")?.lines).toEqual([
-      "H = 225, height, 1 more than a multiple of 32",
+      "H = 225, height, multiples of 32 plus 1",
       "W = 448, width, at most 512, expected at most 512 columns",
     ]);
   });

@@ -1,0 +1,77 @@
+"""Reads the sizes at which someone wants to know a graph: which there are, and which the model takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.expressions import parse_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.sizes import Size
+
+__all__ = ["complete_sizes", "own_sizes"]
+
+_PLAIN = str.maketrans("0123456789'", "₀₁₂₃₄₅₆₇₈₉′")
+
+
+def own_sizes(graph: Graph) -> dict[str, int]:
+    """The sizes of the pass that a graph shows, without those that are always the same."""
+    return {name: size.size for name, size in graph.sizes.sizes.items() if not size.fixed} if graph.sizes else {}
+
+
+def complete_sizes(graph: Graph, given: Mapping[str, int]) -> dict[str, int]:
+    """Complete some sizes with those of the graph; of sizes that values decide, with the largest possible ones.
+
+    Args:
+        graph: The graph.
+        given: Name → size. A keyboard's ``n1`` and ``T'`` stand for ``n₁`` and ``T′``.
+
+    Raises:
+        ModelDiagramsError: for the first size that is unknown, or that the model or its expressions don't take.
+    """
+    named = graph.sizes.sizes if graph.sizes else {}
+    names = {name: name if name in named else name.translate(_PLAIN) for name in given}
+    for name, number in given.items():
+        if names[name] not in named:
+            raise ModelDiagramsError(_explain_unknown(graph, name))
+        if problem := _find_problem(named[names[name]], number):
+            raise ModelDiagramsError(f"{name} = {number}: {problem}")
+    sizes = own_sizes(graph) | {names[name]: number for name, number in given.items()}
+    for name in sizes:
+        if named[name].bound and name not in names.values():
+            sizes[name] = int(parse_expression(named[name].bound).evaluate(sizes))
+    return sizes
+
+
+def _explain_unknown(graph: Graph, name: str) -> str:
+    known = own_sizes(graph)
+    notes = graph.sizes.notes if graph.sizes else ()
+    if known:
+        return f"no size is called {name}; there are {', '.join(known)}"
+    reasons = " ".join(notes) or "the graph was traced without names of sizes"
+    return f"no size is called {name}, because {graph.model.name} has no sizes with names: {reasons}"
+
+
+def _find_problem(size: Size, number: int) -> str:
+    """Say why a size can't be this number; empty if it can."""
+    if number == size.size:
+        return ""
+    if size.fixed:
+        return f"it is always {size.size}: {size.fixed}"
+    if size.at_most is not None and number > size.at_most:
+        return f"the model takes at most {size.at_most}{f' ({size.limit})' if size.limit else ''}"
+    least = 0 if size.counted else size.at_least
+    if number < least:
+        return f"expected at least {least}, the smallest size that is known to work"
+    step = size.multiple_of
+    low = number - (number - size.remainder) % step
+    if low == number:
+        return ""
+    near = [str(n) for n in (low, low + step) if n >= least and (size.at_most is None or n <= size.at_most)]
+    more = f" plus {size.remainder}" if size.remainder else ""
+    nearest = f"the nearest are {' and '.join(near)}" if len(near) > 1 else f"the nearest is {''.join(near)}"
+    return f"expressions hold for multiples of {step}{more}; {nearest}"

@@ -1,0 +1,126 @@
+"""Finds which sizes of a model's inputs may change, and runs it at several."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.sized_passes import SizedPasses, Sizes
+
+__all__ = ["FreeSizes"]
+
+_SMALL = 4
+"""Sizes up to this are no multiples of anything: they grow by 1."""
+_FACTORS = [*itertools.permutations((2, 3, 5))]
+"""By how much each name grows in each pass. They differ, so that products of names can be told apart."""
+_N_POINTS = 3
+_EVEN = 64
+"""Sizes that layers with steps make from even larger ones: 299, 363, 427."""
+_LARGE = 64
+"""Sizes from this one on are sides of images and sounds, of which most models take only multiples."""
+
+
+class FreeSizes:
+    """The sizes that may change."""
+
+    def __init__(self, passes: SizedPasses, fixed: dict[str, str]) -> None:
+        """Begin with all sizes.
+
+        Args:
+            passes: Runs the model.
+            fixed: Name of a size → why it stays; more are added.
+        """
+        self.passes, self.fixed = passes, fixed
+        self.steps = {
+            name: 1 if size <= _SMALL else size for name, size in passes.base.items() if name not in self.fixed
+        }
+        """By how much each free size changes."""
+
+    @property
+    def names(self) -> list[str]:
+        """The free sizes."""
+        return [name for name in self.passes.base if name in self.steps]
+
+    def points(self) -> list[tuple[Sizes, Graph]]:
+        """Sizes and graphs of passes that moved all free sizes, after that shown; only that if none is free.
+
+        Raises:
+            BudgetSpentError: if that takes too many passes.
+        """
+        found: list[tuple[Sizes, Graph]] = [(self.passes.base, self.passes.graph)]
+        point = 0
+        while point < _N_POINTS and self.names:
+            sizes = self._at(point)
+            graph = self.passes.run(sizes)
+            if isinstance(graph, str):
+                self._find_refused(sizes, graph)
+                continue
+            found.append(({**self.passes.base, **sizes}, graph))
+            point += 1
+        return found
+
+    def take_even_steps(self) -> bool:
+        """Move large sizes by a number that is even, however odd they are themselves; whether that differs."""
+        before = dict(self.steps)
+        for name, step in self.steps.items():
+            if step == self.passes.base[name] and step >= _EVEN // 2 and step % _EVEN:
+                self.steps[name] = _EVEN
+        return before != self.steps
+
+    def _at(self, point: int) -> dict[str, int]:
+        return {
+            name: self.passes.base[name] + (_FACTORS[i % len(_FACTORS)][point] - 1) * self.steps[name]
+            for i, name in enumerate(self.names)
+        }
+
+    def _find_refused(self, sizes: Sizes, why: str) -> None:
+        """Find the sizes that may not be these, and let them change by less, or not at all."""
+        refused = {}
+        for name in self.names:
+            alone = self.passes.run({name: sizes[name]}) if len(self.names) > 1 else why
+            if isinstance(alone, str):
+                refused[name] = alone
+        if not refused:  # only together, which no name explains
+            name = self.names[-1]
+            refused[name] = why
+            del self.steps[name]
+        for name, message in refused.items():
+            if name in self.steps and not self._shorten(name):
+                del self.steps[name]
+            if name not in self.steps:
+                self.fixed[name] = message
+        self._tie()
+
+    def _shorten(self, name: str) -> bool:
+        """Find a smaller step for a size; whether there is one."""
+        base, before = self.passes.base[name], self.steps[name]
+        tries = [32 if base >= _LARGE else 1, *([-(base // 8)] if base > 2 * _SMALL else [])]
+        for step in tries[tries.index(before) + 1 :] if before in tries else tries:
+            if not isinstance(self.passes.run({name: base + (max(_FACTORS[0]) - 1) * step}), str):
+                self.steps[name] = step
+                return True
+        return False
+
+    def _tie(self) -> None:
+        """Let fixed sizes that are equal change together, if the model runs with that."""
+        base = self.passes.base
+        for one, other in itertools.combinations([name for name in base if name in self.fixed], 2):
+            if base[one] != base[other] or one in self.passes.tied or base[one] <= 1:
+                continue
+            step = 1 if base[one] <= _SMALL else base[one]
+            self.passes.tied[other] = one
+            if isinstance(self.passes.run({one: base[one] + step}), str):
+                del self.passes.tied[other]
+            else:
+                self.steps[one] = step
+                del self.fixed[one], self.fixed[other]
+                return
+
+
+def choose_unseen(base: int, multiple: int, seen: Sequence[int]) -> int:
+    """The size that is next after the base, a multiple of a number away, and not among those seen."""
+    return next(size for k in itertools.count(1) if (size := base + k * multiple) not in seen)

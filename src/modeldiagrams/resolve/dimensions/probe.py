@@ -1,0 +1,221 @@
+"""Names the sizes of a traced model's inputs, and finds what depends on them in a few further passes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from modeldiagrams.errors import ModelDiagramsError, TargetError
+from modeldiagrams.ir.graph import InputNode
+from modeldiagrams.ir.sizes import NamedSizes, Size
+from modeldiagrams.options.dims import OFF
+from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
+from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
+from modeldiagrams.resolve.dimensions.sized_passes import BudgetSpentError, SizedPasses
+from modeldiagrams.resolve.dimensions.stand_in_names import InputMover, InputNames, name_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from modeldiagrams.resolve.dimensions.sized_passes import Sizes
+    from modeldiagrams.tracer import Trace
+
+    Dims: TypeAlias = Mapping[str, Any] | Literal["auto", "off"] | None
+
+__all__ = ["AUTO", "find_sizes"]
+
+AUTO: Literal["auto"] = "auto"
+"""Names that nobody wrote, if they take few passes."""
+
+
+class CalledModel(Protocol):
+    """As `Target`."""
+
+    @property
+    def model(self) -> Any:
+        """What is called."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """With these arguments."""
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """And these."""
+
+    @property
+    def entry(self) -> Callable[..., Any] | None:
+        """What runs in place of its forward."""
+
+
+def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str | None = None) -> NamedSizes | None:
+    """Find names and expressions for the sizes in a graph.
+
+    Args:
+        trace: A pass; it runs again at other sizes.
+        target: The model, and the arguments of that pass.
+        dims: What the author wrote; None and ``off`` seek nothing.
+        inputs_from: Dotted path of the function that made the arguments.
+
+    Returns:
+        What was found; None if nothing was sought, as there are no names, or no pass.
+
+    Raises:
+        TargetError: for names of the author's that don't fit the inputs.
+    """
+    if dims is None or dims == OFF or trace.rerun is None or trace.graph.status.state != "complete":
+        return None
+    if trace.graph.status.mode == "real":
+        return NamedSizes(
+            sizes={}, notes=("Sizes have no names: this model needs real values, and they are not moved",)
+        )
+    try:
+        written = None if isinstance(dims, str) else dims
+        names = name_inputs(target.model, target.args, target.kwargs, written, inputs_from, target.entry)
+        return _Search(trace, target, names, inputs_from, is_limited=written is None).run()
+    except TargetError:
+        raise
+    except Exception as fault:  # noqa: BLE001  (the graph is right without names)
+        text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
+        return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
+
+
+class _Search:
+    def __init__(
+        self, trace: Trace, target: CalledModel, names: InputNames, inputs_from: str | None, *, is_limited: bool
+    ) -> None:
+        self._graph, self._names = trace.graph, names
+        self._places: dict[str, list[tuple[str, int]]] = {}
+        base: dict[str, int] = {}
+        for node in trace.graph.nodes:
+            if isinstance(node, InputNode):
+                shape = trace.graph.tensors[node.outputs[0]].shape or ()
+                for i, name in enumerate(names.dims.get(node.name, ())):
+                    if isinstance(name, str):
+                        base[name] = int(shape[i])
+                        self._places.setdefault(name, []).append((node.outputs[0], i))
+        mover = InputMover(target.args, target.kwargs, names, inputs_from, target.entry or target.model)
+        self._passes = SizedPasses(trace, mover, base, is_limited=is_limited)
+        self._free = FreeSizes(self._passes, {n: why for n, why in mover.explain_fixed().items() if n in base})
+        self._notes: list[str] = []
+        self._multiples: dict[str, int] = {}
+
+    def run(self) -> NamedSizes | None:
+        if not self._passes.base:
+            return None
+        fits = SizeFits()
+        try:
+            fits = self._fit()
+        except BudgetSpentError as spent:
+            self._notes.append(f"Sizes have no names: {spent}")
+        return self._write(fits)
+
+    def _fit(self) -> SizeFits:
+        fits = self._fit_points()
+        while self._fix_folded(fits):
+            fits = self._fit_points()
+        return self._validate(fits)
+
+    def _fit_points(self) -> SizeFits:
+        fits = fit_sizes(self._graph, self._free.points())
+        if any(why.startswith("no simple") for why in fits.unknown.values()) and self._free.take_even_steps():
+            even = fit_sizes(self._graph, self._free.points())
+            fits = even if len(even.unknown) < len(fits.unknown) else fits
+        return fits
+
+    def _fix_folded(self, fits: SizeFits) -> bool:
+        """Fix sizes of which a part goes into the batch of an output: ``view(-1, 8*14*14)``."""
+        batch = next(iter(self._passes.base))
+        outputs = {edge.tensor for edges in self._graph.adjacency.values() for edge in edges if not edge.argument}
+        for key, expression in fits.expressions.items():
+            if key[0] != "tensors" or key[1] not in outputs:
+                continue
+            for monomial, c in expression.terms:
+                others = {name for name, _ in monomial} - {batch}
+                if c.denominator > 1 and others and len(others) < len(monomial):
+                    for name in others & self._free.steps.keys():
+                        del self._free.steps[name]
+                        self._free.fixed[name] = f"a part of it goes into {batch} of an output: {expression}"
+                    return True
+        return False
+
+    def _validate(self, fits: SizeFits) -> SizeFits:
+        """Run one more pass, as near as the expressions allow; drop what is wrong there."""
+        if not self._free.names:
+            return fits
+        self._multiples = _find_multiples(fits, self._free.names)
+        for is_last in (False, True):
+            sizes = self._choose_sizes()
+            graph = self._passes.run(sizes)
+            wrong = [] if isinstance(graph, str) else fits.find_wrong(graph, {**self._passes.base, **sizes})
+            if not isinstance(graph, str) and (is_last or not wrong):
+                for key in wrong:
+                    del fits.expressions[key]
+                    fits.unknown[key[1]] = "its expression is wrong at other sizes"
+                return fits
+            names = set[str]().union(*(fits.expressions[key].names for key in wrong)) or {*self._free.names}
+            for name in names:  # it pads: then only larger steps tell the same
+                self._multiples[name] = math.lcm(self._multiples[name], abs(self._free.steps[name]))
+        self._notes.append(f"Sizes have no names: no expression holds at {_say(sizes)}: {graph}")
+        return SizeFits()
+
+    def _choose_sizes(self) -> dict[str, int]:
+        sizes: dict[str, int] = {}
+        for name in self._free.names:
+            base, sign = self._passes.base[name], 1 if self._free.steps[name] > 0 else -1
+            seen = {each[name] for each in self._passes.ran} | {
+                size for other, size in sizes.items() if self._passes.base[other] == base
+            }
+            sizes[name] = choose_unseen(base, sign * self._multiples[name], [*seen])
+        return sizes
+
+    def _write(self, fits: SizeFits) -> NamedSizes:
+        named = NamedSizes(
+            sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied},
+            letters=dict(self._names.letters),
+            unknown=fits.unknown if fits.expressions else {},
+            checked=tuple(self._passes.ran),
+            notes=tuple(self._notes),
+        )
+        for (field, name, *rest), expression in fits.expressions.items():
+            if field == "tensors":
+                spec = self._graph.tensors[name].shape or ()
+                texts = list(named.tensors.get(name, (None,) * len(spec)))
+                texts[int(rest[0])] = str(expression)
+                named.tensors[name] = tuple(texts)
+            elif field == "arguments":
+                named.arguments.setdefault(name, {})[rest[0]] = str(expression)
+            else:
+                getattr(named, field)[name] = str(expression)
+        return named
+
+    def _write_size(self, name: str) -> Size:
+        base, names = self._passes.base[name], self._names
+        multiple = self._multiples.get(name, 1)
+        tied = [other for other, one in self._passes.tied.items() if one == name]
+        return Size(
+            size=base,
+            places=tuple(place for each in (name, *tied) for place in self._places[each]),
+            arguments=tuple(argument for argument, size in names.arguments.items() if size in {name, *tied}),
+            named_by=names.named_by.get(name, "convention"),
+            meaning=names.meanings.get(name, ""),
+            multiple_of=multiple,
+            remainder=base % multiple,
+            at_least=min((base, *(sizes[name] for sizes in self._passes.ran))),
+            fixed=self._free.fixed.get(name, ""),
+        )
+
+
+def _find_multiples(fits: SizeFits, names: list[str]) -> dict[str, int]:
+    """What each size has to be a multiple of, up to a remainder: then its share in every expression is whole."""
+    found = dict.fromkeys(names, 1)
+    for expression in set(fits.expressions.values()):
+        for monomial, c in expression.terms:
+            if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0] in found:
+                name = monomial[0][0]
+                found[name] = math.lcm(found[name], c.denominator)
+    return found
+
+
+def _say(sizes: Sizes) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
