@@ -14,12 +14,14 @@ const MARGIN = 2 * GRID;
 
 export interface Remarks extends Size {
   lines: readonly string[];
+  /** Space above the lines. */
+  above: number;
 }
 
 /** Break the sentences into lines as wide as the picture. */
 export function makeRemarks(sentences: readonly string[], pictureWidth: number): Remarks {
   if (sentences.length === 0) return NONE;
-  return placed(broken(sentences.join(" ").split(" "), " ", roomIn(pictureWidth)));
+  return placed(broken(sentences.join(" ").split(" "), " ", roomIn(pictureWidth)), MARGIN);
 }
 
 /** Break what names of sizes mean into lines as wide as the picture, between parts if possible. */
@@ -27,10 +29,12 @@ export function makeSizeLines(parts: readonly string[], pictureWidth: number): R
   if (parts.length === 0) return NONE;
   const room = roomIn(pictureWidth);
   const whole = broken(parts, " · ", room);
-  return placed(whole.flatMap((line) => (isWithin(line, room) ? [line] : broken(line.split(" "), " ", room))));
+  const lines = whole.flatMap((line) => (isWithin(line, room) ? [line] : broken(line.split(" "), " ", room)));
+  // the picture, or its legend, has a margin
+  return placed(lines, 0);
 }
 
-const NONE: Remarks = { lines: [], width: 0, height: 0 };
+const NONE: Remarks = { lines: [], above: 0, width: 0, height: 0 };
 
 function roomIn(pictureWidth: number): number {
   return Math.max(pictureWidth, LEAST) - 2 * MARGIN;
@@ -52,16 +56,17 @@ function broken(pieces: readonly string[], separator: string, room: number): str
   return [...lines, line];
 }
 
-function placed(lines: readonly string[]): Remarks {
+function placed(lines: readonly string[], above: number): Remarks {
   const longest = Math.max(...lines.map((one) => textWidth(one, DETAIL_SIZE)));
-  return { lines, width: Math.ceil(longest) + 2 * MARGIN, height: lines.length * DETAIL_LINE + 2 * MARGIN };
+  const height = above + lines.length * DETAIL_LINE + MARGIN;
+  return { lines, above, width: Math.ceil(longest) + 2 * MARGIN, height };
 }
 
 /** @param name of the group */
-export function drawRemarks({ lines }: Remarks, top: number, painter: Painter, name = "legend"): string {
+export function drawRemarks({ lines, above }: Remarks, top: number, painter: Painter, name = "legend"): string {
   if (lines.length === 0) return "";
   const context: StyleContext = { family: "other", classes: [name] };
-  const base = top + MARGIN + DETAIL_SIZE;
+  const base = top + above + DETAIL_SIZE;
   const texts = lines.map((text, i) =>
     painter.text({ roles: ["detail"], context, x: MARGIN, y: base + i * DETAIL_LINE, text }),
   );

@@ -177,10 +177,9 @@ function firstOf(summaries: string[]): string {
 /** The last sizes of the only tensor that enters a module and of the only one that leaves it. */
 function widths(index: GraphIndex, { inputs = {}, outputs = {} }: ModuleNode): string {
   const [into, out] = [inputs, outputs].map((tensors) => {
-    const [only = "", ...more] = Object.values(tensors);
-    const shape = index.graph.tensors.get(only)?.shape ?? [];
-    if (more.length > 0 || shape.length < 2) return undefined;
-    return dimensionText(index.graph, only, shape.length - 1) ?? shape.at(-1);
+    const [only, ...more] = Object.values(tensors).flatMap((tensor) => index.graph.tensors.get(tensor) ?? []);
+    const rank = only?.shape?.length ?? 0;
+    return only === undefined || more.length > 0 || rank < 2 ? undefined : dimensionText(index.graph, only, rank - 1);
   });
   return arrow(into, out);
 }
@@ -229,9 +228,8 @@ export const tensorLabel = memoInObject((index: GraphIndex, tensor: string) =>
   labelOf(index, tensor, index.graph.tensors.get(tensor)),
 );
 
-/** Of a size that was assumed, or depends on such, unless its name says so. */
+/** Of a size that was assumed, or depends on such; needless before one with a name that says so. */
 function signOf(index: GraphIndex, tensor: string): string {
-  if (isCounted(index, tensor)) return "";
   const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");
   if (assumed !== undefined) return UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
   const { tensors, sign } = boundsOf(index);
@@ -263,6 +261,6 @@ function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined
   if (spec === undefined) return "";
   if (spec.variants !== undefined)
     return together(spec.variants.map((own) => (own === null ? "" : labelOf(index, tensor, own))));
-  const shape = shapeText(index, tensor, spec);
-  return `${shape === "" ? "" : signOf(index, tensor)}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
+  const shape = shapeText(index, spec);
+  return `${shape === "" || isCounted(index, spec) ? "" : signOf(index, tensor)}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }

@@ -16,7 +16,6 @@ import { memoByObject } from "../../shared/memo.js";
 
 /** What a graph's named sizes say of its texts. */
 interface Words {
-  tensors: ReadonlyMap<string, readonly (string | null)[]>;
   arguments: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** An expression for readers. */
   text(expression: string): string;
@@ -27,7 +26,6 @@ const wordsOf = memoByObject((sizes: NamedSizes): Words => {
   const order = [...Object.keys(sizes.sizes), ...letters.map(([letter]) => letter)];
   const known = new Map<string, string>();
   return {
-    tensors: new Map(Object.entries(sizes.tensors ?? {})),
     arguments: new Map(Object.entries(sizes.arguments ?? {})),
     text(expression) {
       const text = known.get(expression) ?? readable(abbreviated(parseExpression(expression), letters), order);
@@ -66,18 +64,22 @@ function degreeOf([term]: Expression): number {
 }
 
 /** `2×16×768`, or with names `B×T×768`; `scalar` without dimensions, empty if it is unknown. */
-export function shapeText({ graph }: GraphIndex, tensor: string, { shape }: TensorSpec): string {
-  if (shape === null) return "";
-  const dimensions = shape.map((size, i) => dimensionText(graph, tensor, i) ?? String(size));
+export function shapeText({ graph }: GraphIndex, spec: TensorSpec): string {
+  const dimensions = spec.shape?.map((_, i) => dimensionText(graph, spec, i) ?? "");
+  if (dimensions === undefined) return "";
   return dimensions.length === 0
     ? "scalar"
     : (dimensions.length > 1 ? dimensions.map(factorText) : dimensions).join("×");
 }
 
-/** A dimension by its name, if it has one. */
-export function dimensionText({ sizes }: GraphIndex["graph"], tensor: string, dimension: number): string | undefined {
-  const expression = sizes && wordsOf(sizes).tensors.get(tensor)?.[dimension];
-  return expression ? sizeText(sizes, expression) : undefined;
+/** A dimension by its name, or its number. */
+export function dimensionText(
+  { sizes }: GraphIndex["graph"],
+  { shape, names }: TensorSpec,
+  dimension: number,
+): string | undefined {
+  const expression = names?.[dimension];
+  return sizes && expression ? sizeText(sizes, expression) : shape?.[dimension]?.toString();
 }
 
 /** An expression as a factor: a sum stands in brackets. */
@@ -91,8 +93,7 @@ export function factorText(text: string): string {
 }
 
 /** Whether values decide a size of a tensor, and it has a name. */
-export function isCounted({ graph: { sizes } }: GraphIndex, tensor: string): boolean {
-  const expressions = sizes ? (wordsOf(sizes).tensors.get(tensor) ?? []) : [];
+export function isCounted({ graph: { sizes } }: GraphIndex, { names: expressions = [] }: TensorSpec): boolean {
   const counted = Object.entries(sizes?.sizes ?? {}).filter(([, size]) => size.counted);
   if (counted.length === 0) return false;
   const names = expressions.flatMap((text) => (text === null ? [] : [...namesIn(parseExpression(text))]));
