@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     Prepare: TypeAlias = Callable[[OpRecorder], None]
     """Changes the recorder of a pass before the pass begins."""
-    Arguments: TypeAlias = tuple[Sequence[Any], Mapping[str, Any]]
+    Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class Rerun(Protocol):
@@ -68,7 +68,8 @@ class Rerun(Protocol):
         Args:
             prepare: As `Prepare`.
             assumes_fewer: Whether to assume other sizes.
-            arguments: Those of the call, positional and by name, in place of the traced ones; its graph has no ways.
+            arguments: Those of the function inside the model, see `unwrap`, positional and by name, in place of the
+                traced ones; the graph has no ways then.
         """
 
 
@@ -118,7 +119,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
 ) -> Trace:
     """Do what `trace` does, and also list the user's source files that ran. Makes attempts until one succeeds."""
     check_arguments(model, args, mode, measure_time=measure_time)
-    given, invocation = model, Invocation(*unwrap(model, args, kwargs or {}))
+    invocation = Invocation(*unwrap(model, args, kwargs or {}))
     model = invocation.function
     # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
     mode = "real" if mode == "auto" and modules_under_fsdp(invocation.modules) else mode
@@ -141,13 +142,12 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
                     other = dataclasses.replace(attempt, mode="real", concrete=False)
                     graph = take_costs(graph, _record(invocation, other, costs=costs)[0])
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
-            rerun = functools.partial(_rerun, given, invocation, attempt, costs=costs)
+            rerun = functools.partial(_rerun, invocation, attempt, costs=costs)
             return Trace(graph, user_files(ran), None if error else rerun, frozenset(invocation.quiet))
         notes += notes_on(attempt, attempts[0], error)
 
 
-def _rerun(  # noqa: PLR0913  (the first three are those of the trace)
-    model: Any,
+def _rerun(  # noqa: PLR0913  (the first two are those of the trace)
     invocation: Invocation,
     attempt: Attempt,
     prepare: Prepare,
@@ -158,7 +158,7 @@ def _rerun(  # noqa: PLR0913  (the first three are those of the trace)
 ) -> tuple[Graph, set[str]]:
     """Do what `Rerun` says."""
     if arguments is not None:
-        invocation = Invocation(*unwrap(model, *arguments), opened=invocation.opened)
+        invocation = Invocation(invocation.function, *arguments, opened=invocation.opened)
     attempt = dataclasses.replace(attempt, assumes_fewer=assumes_fewer)
     return _record(invocation, attempt, costs=costs, prepare=prepare, ways=arguments is None)
 

@@ -10,9 +10,11 @@ from modeldiagrams.ir.graph import InputNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
+from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
+from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
 from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
 from modeldiagrams.resolve.dimensions.sized_passes import BudgetSpentError, SizedPasses
-from modeldiagrams.resolve.dimensions.stand_in_names import InputMover, InputNames, name_inputs
+from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,9 +72,11 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
             sizes={}, notes=("Sizes have no names: this model needs real values, and they are not moved",)
         )
     try:
-        written = None if isinstance(dims, str) else dims
-        names = name_inputs(target.model, target.args, target.kwargs, written, inputs_from, target.entry)
-        return _Search(trace, target, names, inputs_from, is_limited=written is None).run()
+        function, args, kwargs = unwrap(target.model, target.args, target.kwargs)
+        written = None if isinstance(dims, str) else {**dims}
+        names = name_inputs(function, args, kwargs, written, inputs_from, target.entry)
+        mover = InputMover(args, kwargs, names, inputs_from, target.entry or function)
+        return _Search(trace, names, mover, is_limited=written is None).run()
     except TargetError:
         raise
     except Exception as fault:  # noqa: BLE001  (the graph is right without names)
@@ -81,22 +85,16 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
 
 
 class _Search:
-    def __init__(
-        self, trace: Trace, target: CalledModel, names: InputNames, inputs_from: str | None, *, is_limited: bool
-    ) -> None:
+    def __init__(self, trace: Trace, names: InputNames, mover: InputMover, *, is_limited: bool) -> None:
         self._graph, self._names = trace.graph, names
-        self._places: dict[str, list[tuple[str, int]]] = {}
-        base: dict[str, int] = {}
+        self._places: dict[str, list[tuple[str, int]]] = {name: [] for name in names.sizes}
         for node in trace.graph.nodes:
             if isinstance(node, InputNode):
-                shape = trace.graph.tensors[node.outputs[0]].shape or ()
                 for i, name in enumerate(names.dims.get(node.name, ())):
                     if isinstance(name, str):
-                        base[name] = int(shape[i])
-                        self._places.setdefault(name, []).append((node.outputs[0], i))
-        mover = InputMover(target.args, target.kwargs, names, inputs_from, target.entry or target.model)
-        self._passes = SizedPasses(trace, mover, base, is_limited=is_limited)
-        self._free = FreeSizes(self._passes, {n: why for n, why in mover.explain_fixed().items() if n in base})
+                        self._places[name].append((node.outputs[0], i))
+        self._passes = SizedPasses(trace, mover, names.sizes, is_limited=is_limited)
+        self._free = FreeSizes(self._passes, mover.explain_fixed())
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
 
