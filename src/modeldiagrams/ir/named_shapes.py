@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from modeldiagrams.ir.chosen_sizes import own_sizes
 from modeldiagrams.ir.expressions import parse_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.sizes import Size
 
-__all__ = ["named_shape", "say_sizes"]
+__all__ = ["named_shape", "say_sizes", "shape_at"]
 
 
 def named_shape(graph: Graph, tensor: str) -> str:
@@ -29,11 +30,25 @@ def named_shape(graph: Graph, tensor: str) -> str:
     return "×".join(texts) or "scalar"
 
 
+def shape_at(graph: Graph, tensor: str, sizes: Mapping[str, int]) -> str:
+    """The shape of a tensor at other sizes as a text, with ``?`` for what is unknown there; see `complete_sizes`."""
+    shape = graph.tensors[tensor].shape
+    if shape is None:
+        return ""
+    names = (graph.sizes.tensors.get(tensor) if graph.sizes else None) or [None] * len(shape)
+    is_unknown = graph.sizes is not None and tensor in graph.sizes.unknown and sizes != own_sizes(graph)
+    texts = [
+        str(parse_expression(text).evaluate(sizes)) if text else "?" if is_unknown else str(size)
+        for size, text in zip(shape, names, strict=True)
+    ]
+    return "×".join(texts) or "scalar"
+
+
 def say_sizes(graph: Graph) -> str:
     """The names of a graph's sizes in one line: ``B batch · T tokens, 16 here``; empty if there are none."""
     if graph.sizes is None:
         return ""
-    found = [*graph.sizes.sizes.items()]
+    found = [(name, graph.sizes.sizes[name]) for name in own_sizes(graph)]
     texts = []
     while found:
         name, size = found.pop(0)
@@ -45,7 +60,7 @@ def say_sizes(graph: Graph) -> str:
         if size.counted:
             most = f", at most {parse_expression(size.bound).readable([*graph.sizes.sizes])}" if size.bound else ""
             texts.append(f"{names} depends on values{most}")
-        elif not size.fixed:
+        else:
             texts.append(f"{names} {meaning}".rstrip() + f", {here} here{_say_domain(size)}")
     texts += [
         f"{letter} = {parse_expression(text).readable([*graph.sizes.sizes])}"

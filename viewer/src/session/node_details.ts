@@ -1,6 +1,6 @@
 /** The details of a node, as text for the details panel. */
 
-import { boundsOf } from "../graph/bounds.js";
+import { signBefore } from "../graph/bounds.js";
 import {
   ancestors,
   contentsOf,
@@ -56,7 +56,7 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
   const node = index.nodes.get(id);
   const { model } = index.graph;
   const known = node ?? model;
-  const signs = signsOf(index, node?.id ?? ROOT);
+  const sign = (measure: "flops" | "memory") => signBefore(index, node?.id ?? ROOT, measure);
   const facts: Detail[] = [
     { label: "author", lines: annotationsOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
@@ -66,10 +66,10 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
     { label: "calledAt", lines: node?.kind === "function" && node.call_site ? [node.call_site] : [] },
     { label: "weights", lines: weightsOf(index, node) },
     { label: "parameters", lines: parametersOf(index, node) },
-    { label: "flops", lines: withShare(known, model, "flops", (value) => signs.flops + formatFlops(value)) },
+    { label: "flops", lines: withShare(known, model, "flops", (value) => sign("flops") + formatFlops(value)) },
     {
       label: "memory",
-      lines: withShare(known, model, "activation_bytes", (value) => signs.memory + formatBytes(value)),
+      lines: withShare(known, model, "activation_bytes", (value) => sign("memory") + formatBytes(value)),
     },
     { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
@@ -184,12 +184,6 @@ function moduleOf(node: GraphNode): ModuleNode | undefined {
 }
 
 type Measured = { flops?: number | null; activation_bytes?: number | null; time_ns?: number | null };
-
-/** What stands before costs that depend on assumed sizes. */
-function signsOf(index: GraphIndex, id: string): { flops: string; memory: string } {
-  const { costSign: sign, flops, memory } = boundsOf(index);
-  return { flops: flops.has(id) ? sign : "", memory: memory.has(id) ? sign : "" };
-}
 
 function withShare(node: object, whole: Measured, what: keyof Measured, format: (value: number) => string): string[] {
   const value = (node as Measured)[what];

@@ -95,6 +95,13 @@ export class Session {
     this.#state = data.state;
   }
 
+  /** The same diagram at other sizes. @param traced an index of its trace */
+  sized(traced: GraphIndex, state: SessionState): Session {
+    const other = new Session({ graph: this.data, state: this.initial }, undefined, traced);
+    other.#state = state;
+    return other;
+  }
+
   /** The trace with calls of functions as nodes, unless the author leaves them out. */
   get grouped(): GraphIndex {
     this.#grouped ??= indexGraph(withFunctions(this.traced.graph, () => this.initial.functions !== false));
