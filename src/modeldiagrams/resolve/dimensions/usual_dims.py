@@ -58,8 +58,7 @@ class UsualDims:
         layers = [module for module in modules if isinstance(module, _LAYERS)]
         self._first = layers[0] if layers else None
         self._channels = next((each.in_channels for each in layers if isinstance(each, _LAYERS[0])), None)
-        state = next((each for each in layers if isinstance(each, nn.RNNBase)), None)
-        self._has_layers_first = state is not None
+        self._has_layers_first = any(isinstance(each, nn.RNNBase) for each in layers)
         is_layer = bool(modules) and type(modules[0]).__module__.startswith("torch.nn")
         is_direct = not _MOVED.search(get_source(getattr(model, "forward", model)))
         asked = modules if is_layer else [self._first] if is_direct else []
