@@ -24,7 +24,7 @@ class FollowedSizes:
     parameters: dict[str, int] = field(default_factory=dict)
     """Those that some size follows → their defaults."""
     dims: dict[str, list[str | None]] = field(default_factory=dict)
-    """Input → for each dimension, the parameter that it is equal to."""
+    """Input → for each dimension, the parameter that it is equal to; empty if it follows in another way, as T + 1."""
     arguments: dict[str, str] = field(default_factory=dict)
     """Argument that is a whole number → the parameter that it is equal to."""
 
@@ -43,23 +43,29 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
         for name, parameter in get_parameters(locate(inputs_from)).items()
         if type(parameter.default) is int and parameter.default > 0
     }
+    if not defaults:
+        return FollowedSizes()
     moved: dict[str, int] = {}
     for factor, (name, value) in enumerate(defaults.items(), 2):
         moved[name] = value * factor
         while moved[name] in [*defaults.values(), *list(moved.values())[:-1]]:
             moved[name] += value
     try:
-        others = call_for_inputs(inputs_from, moved)
+        own, others = call_for_inputs(inputs_from), call_for_inputs(inputs_from, moved)
     except TargetError:  # it takes no such sizes
         return FollowedSizes()
     names = argument_names(function)
-    before = dict(find_tensor_arguments(names, args, kwargs, into_objects=True))
-    after = dict(find_tensor_arguments(names, *others, into_objects=True))
-    if before.keys() != after.keys() or any(before[name].ndim != after[name].ndim for name in before):
-        return FollowedSizes()  # the inputs are not those that the function makes, or other ones at other sizes
+    given, before, after = (
+        dict(find_tensor_arguments(names, *each, into_objects=True)) for each in ((args, kwargs), own, others)
+    )
+    shapes = [[(name, *tensor.shape) for name, tensor in found.items()] for found in (given, before)]
+    ranks = [[(name, tensor.ndim) for name, tensor in found.items()] for found in (before, after)]
+    if shapes[0] != shapes[1] or ranks[0] != ranks[1]:
+        return FollowedSizes()  # the model is a part of what gets these inputs, or gets other ones at other sizes
 
     def follow(old: int, new: int) -> str | None:
-        return next((name for name, value in defaults.items() if (value, moved[name]) == (old, new)), None)
+        equal = (name for name, value in defaults.items() if (value, moved[name]) == (old, new))
+        return None if old == new else next(equal, "")
 
     dims = {
         name: [follow(*sizes) for sizes in zip(before[name].shape, after[name].shape, strict=True)] for name in before

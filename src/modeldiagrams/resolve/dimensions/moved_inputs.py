@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.resolve.dimensions.usual_dims import get_last_word
+from modeldiagrams.resolve.values.input_entries import find_instances
 from modeldiagrams.resolve.values.input_values import call_for_inputs
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
 
@@ -51,7 +52,7 @@ class InputMover:
             inputs_from: Path of the function that made them, if the author named one.
             function: The model, or what is called in its place.
         """
-        self._args, self._kwargs, self._names = args, kwargs, names
+        self._args, self._kwargs, self.names = args, kwargs, names
         self._inputs_from = inputs_from
         self._argument_names = argument_names(function)
         self._tensors = self._find(args, kwargs)
@@ -62,15 +63,15 @@ class InputMover:
     def explain_fixed(self) -> dict[str, str]:
         """Name of a size that can't move → why: a tensor that has it is sparse, for example."""
         found: dict[str, str] = {}
-        for name, dims in self._names.dims.items():
+        for name, dims in self.names.dims.items():
             problem = _find_problem(self._tensors[name])
             for size in dims if problem else ():
                 if isinstance(size, str):
                     found.setdefault(size, f"{name} {problem}")
         try:
-            copy.deepcopy((self._args, self._kwargs), {id(tensor): tensor for tensor in self._tensors.values()})
+            _copy(self._args, self._kwargs, {id(tensor): tensor for tensor in self._tensors.values()})
         except Exception as error:  # noqa: BLE001  (whatever an object among the inputs raises)
-            found = {**dict.fromkeys(self._names.sizes, f"the inputs can't be copied: {error}"), **found}
+            found = {**dict.fromkeys(self.names.sizes, f"the inputs can't be copied: {error}"), **found}
         return found
 
     def move(self, sizes: Mapping[str, int]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -83,7 +84,7 @@ class InputMover:
             TargetError: if the author's function raises at these sizes.
         """
         args, kwargs, tensors = self._args, self._kwargs, self._tensors
-        own = {parameter: sizes[name] for parameter, name in self._names.parameters.items() if name in sizes}
+        own = {parameter: sizes[name] for parameter, name in self.names.parameters.items() if name in sizes}
         if own and self._inputs_from:
             args, kwargs = call_for_inputs(self._inputs_from, own)
             tensors = self._find(args, kwargs)
@@ -92,10 +93,10 @@ class InputMover:
             like = self._tensors.get(name, tensor)
             placed = tensor if tensor.device == like.device else tensor.to(like.device)
             copies.setdefault(id(tensor), self._move_tensor(name, placed, sizes))
-        for path, name in self._names.arguments.items():
+        for path, name in self.names.arguments.items():
             if name in sizes:
                 args, kwargs = self._put(args, kwargs, path, sizes[name])
-        return copy.deepcopy((args, kwargs), copies)
+        return _copy(args, kwargs, copies)
 
     def _put(self, args: Any, kwargs: Any, path: str, number: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
         first, *keys = re.findall(r"[^.\[\]]+", path)
@@ -106,7 +107,7 @@ class InputMover:
         return (*args[:at], _put_number(args[at], keys, number), *args[at + 1 :]), kwargs
 
     def _move_tensor(self, name: str, tensor: Tensor, sizes: Mapping[str, int]) -> Tensor:
-        dims = self._names.dims.get(name, ())
+        dims = self.names.dims.get(name, ())
         target = [
             sizes.get(dim, size) if isinstance(dim, str) else size
             for dim, size in zip(dims, tensor.shape, strict=False)
@@ -120,9 +121,9 @@ class InputMover:
     def _renew_values(self, name: str, tensor: Tensor, moved: Tensor, sizes: Mapping[str, int]) -> Tensor:
         """Scale whole numbers that are about a size, and continue sequences of positions."""
         word, most = get_last_word(name), int(tensor.max())
-        last = str((self._names.dims.get(name) or ("",))[-1])
-        is_sequence = tensor.ndim > 0 and self._names.meanings.get(last) != "batch" and bool((tensor.diff() == 1).all())
-        if is_sequence and _POSITIONS.fullmatch(word):
+        last = str((self.names.dims.get(name) or ("",))[-1])
+        is_longer = last in sizes and self.names.meanings.get(last) != "batch"
+        if is_longer and _POSITIONS.fullmatch(word) and (tensor.diff() == 1).all():
             first = moved.narrow(-1, 0, 1)
             return first + torch.arange(moved.shape[-1], dtype=tensor.dtype, device=tensor.device)
         is_index = _INDICES.fullmatch(word) is not None
@@ -130,7 +131,7 @@ class InputMover:
             least = most + is_index
             before = self._find_size(name, least)
             after = sizes.get(before, 0) if before else 0
-            old = self._names.sizes.get(before or "", 0)
+            old = self.names.sizes.get(before or "", 0)
             if after and after != old and (least == old or least > after):
                 moved = moved * (after - is_index) // max(old - is_index, 1)
                 moved = moved.clamp(min=1) if "len" in word and "cu" not in word and int(tensor.min()) else moved
@@ -142,9 +143,15 @@ class InputMover:
 
     def _find_size(self, name: str, least: int) -> str | None:
         """The size of another dimension that the values of an input are about: the smallest one that they fit into."""
-        own = {*self._names.dims.get(name, ()), *self._names.parameters.values()}
-        fitting = {size: number for size, number in self._names.sizes.items() if size not in own and number >= least}
+        own = {*self.names.dims.get(name, ()), *self.names.parameters.values()}
+        fitting = {size: number for size, number in self.names.sizes.items() if size not in own and number >= least}
         return min(fitting, key=lambda size: fitting[size], default=None)
+
+
+def _copy(args: Any, kwargs: Any, copies: dict[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with copies of their tensors by id in all containers and objects; modules stay the same."""
+    modules = {id(module): module for module in find_instances((args, kwargs), nn.Module)}
+    return copy.deepcopy((args, kwargs), {**modules, **copies})
 
 
 def _put_number(value: Any, keys: list[str], number: int) -> Any:

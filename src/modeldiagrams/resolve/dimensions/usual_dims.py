@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from modeldiagrams.resolve.code.source import get_source
 from modeldiagrams.resolve.dimensions.stated_dims import Dim
 from modeldiagrams.resolve.names.candidates import find_role
+from modeldiagrams.resolve.names.vocabulary import get_table, matches_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,143 +19,131 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.dimensions.stated_dims import Dims
 
-__all__ = ["UsualDims", "get_last_word", "is_mask"]
+__all__ = ["MEANINGS", "SEQUENCES", "UsualDims", "get_last_word", "is_mask"]
 
-_MEANINGS = {"B": "batch", "T": "", "S": "", "H": "height", "W": "width", "L": "samples", "N": "", "E": "edges"}
-_BY_KIND = {
-    "whole numbers": ("B", "B T", "B # T"),
-    "decimal numbers": ("", "B #", "B T #", "B # H W", "B # T H W"),
-    "ids": ("B", "B T", "B # T"),
-    "image": ("", "H W", "# H W", "B # H W", "B T # H W"),
-    "video": ("", "", "", "T # H W", "B T # H W"),
-    "spectrogram": ("", "T #", "B T #", "B # T #"),
-    "sound": ("L", "B L", "B # L"),
-    "points": ("", "N #", "B N #"),
-    "boxes": ("", "N #", "B N #"),
-    "state": ("#", "B #", "B T #"),
-    "class": ("B", "B T", "B H W"),
-    "adjacency": ("", "N N", "B N N"),
-    "edges": ("E", "# E", "B # E"),
-    "edge weights": ("E", "E #", "E # #"),
-    "edge types": ("E",),
-    "attention": ("", "T #", "B T #", "B # T #"),
-    "nodes": ("N", "N #", "B N #"),
-    "mask": ("T", "B T", "B T T", "B # T T"),
-    "attention mask": ("", "T T", "B T T", "B # T T"),
-    "image mask": ("", "H W", "B H W", "B # H W"),
-}
-"""Kind of input → a name or ``#``, a number that stays, for each dimension of inputs with one, two, … dimensions."""
-_SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross|source|src)(_|$)")
+MEANINGS = {"B": "batch", "H": "height", "W": "width", "E": "edges"}
+"""Letters that are always about the same."""
+SEQUENCES = ("T", "S", "L", "P")
+"""Letters of what stands in a row: tokens, time steps, samples."""
+_SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross)(_|$)")
 _TARGET = re.compile(r"(decoder|dec|target|tgt|trg)(_|$)")
 _KEYS = re.compile(r"(k|v|kv|keys?|values?)(_|$)")
 _QUERIES = re.compile(r"(q|quer(y|ies))(_|$)")
-_ATTENTION = re.compile(r"(q|k|v|kv|quer(y|ies)|keys?|values?)(_(states?|layer))?")
-_PAIRS = re.compile(r"(attn|src|tgt|memory|causal|self)_?mask|mem_mask")
 _TOKENS = re.compile(r"embed|hidden|token|text|word|quer|key|value|src|tgt|memory|context")
-_POINT = 3
-_CHANNELS = 4
-
-
-class UsualDims:
-    """What conventions call the dimensions of one model's inputs."""
-
-    def __init__(self, model: object, inputs: Mapping[str, Tensor]) -> None:
-        roles = {role.name for name in inputs if (role := find_role(get_last_word(name)))}
-        self._inputs = inputs
-        self._is_graph = bool(roles & {"edges", "adjacency"})
-        self._has_target = any(_TARGET.match(get_last_word(name)) for name in inputs)
-        self._has_queries = any(_QUERIES.match(get_last_word(name)) for name in inputs)
-        modules = [*model.modules()] if isinstance(model, nn.Module) else []
-        convolutions = (module for module in modules if isinstance(module, nn.modules.conv._ConvNd))  # noqa: SLF001
-        self._channels = [module.in_channels for module in convolutions][:1]
-        self._first = next((module for module in modules if isinstance(module, _LAYERS)), None)
-        self._is_recurrent = any(isinstance(module, nn.RNNBase) for module in modules)
-        own = modules[:1] if modules and type(modules[0]).__module__.startswith("torch.nn") else []
-        batched = (module.batch_first for module in [*own, *modules[1:]] if own and hasattr(module, "batch_first"))
-        self._is_batch_second = next(batched, True) is False
-
-    def get_sequence_letter(self, name: str) -> str:
-        """T, or S for a source beside a target: of a decoder, or the keys beside queries."""
-        word = get_last_word(name)
-        is_source = _SOURCE.match(word) or (self._has_target and not _TARGET.match(word))
-        return "S" if is_source or (self._has_queries and _KEYS.match(word)) else "T"
-
-    def find_dims(self, name: str) -> Dims:
-        """A name for each dimension of an input; None for a number that stays."""
-        tensor = self._inputs[name]
-        kind = self._find_kind(get_last_word(name), tensor)
-        patterns = _BY_KIND[kind]
-        letters = patterns[tensor.ndim - 1].split() if 0 < tensor.ndim <= len(patterns) else []
-        if len(letters) != tensor.ndim:
-            letters = ["B", *["#"] * (tensor.ndim - 1)] if tensor.ndim > 1 else ["#"] * tensor.ndim
-        letters = self._arrange(kind, letters, tensor.shape)
-        return [None if letter == "#" else self._explain(name, letter, kind, tensor) for letter in letters]
-
-    def _find_kind(self, word: str, tensor: Tensor) -> str:
-        role = find_role(word)
-        kind = role.name if role else ""
-        is_whole = not (tensor.is_floating_point() or tensor.is_complex())
-        if is_mask(word):
-            kind = "image mask" if "pixel" in word else "attention mask" if _PAIRS.fullmatch(word) else "mask"
-        elif _ATTENTION.fullmatch(word) and not is_whole:
-            kind = "attention"
-        elif self._is_graph and kind not in ("edges", "adjacency", "edge weights", "edge types"):
-            kind = "nodes"
-        elif kind in ("points", "sound", "spectrogram", "image", "state") and is_whole:
-            kind = "whole numbers"
-        elif kind == "ids" and not is_whole:
-            kind = "decimal numbers"
-        kind = "video" if kind == "image" and tensor.ndim == len(_BY_KIND["image"]) else kind
-        return kind if kind in _BY_KIND else "whole numbers" if is_whole else "decimal numbers"
-
-    def _arrange(self, kind: str, letters: list[str], shape: tuple[int, ...]) -> list[str]:
-        """Put features where the sizes and the first layers say that they are."""
-        rank, width = len(shape), self._first.in_channels if isinstance(self._first, nn.Conv1d) else 0
-        if kind == "edges" and rank == 2 and shape[1] == 2 != shape[0]:  # noqa: PLR2004  (from and to)
-            return ["E", "#"]
-        if kind == "points" and rank == _POINT and shape[1] <= _POINT < shape[2]:
-            return ["B", "#", "N"]
-        if ("H" in letters and "#" in letters) or (kind in ("sound", "spectrogram") and rank >= _POINT):
-            return self._place_channels(letters, shape, least=kind == "spectrogram")
-        if letters == ["B", "#"] and width == 1:
-            return ["B", "L"]
-        if letters == ["B", "T", "#"] and width == shape[1] != shape[2]:
-            return ["B", "#", "L" if width == 1 else "T"]
-        return (
-            [letters[1], letters[0], *letters[2:]] if self._is_batch_second and letters[:2] == ["B", "T"] else letters
-        )
-
-    def _place_channels(self, letters: list[str], shape: tuple[int, ...], *, least: bool) -> list[str]:
-        """Put channels where their number is that of the first convolution, or else where a size is small."""
-        usual = len(letters) - 1 - letters[::-1].index("#")
-        others = [*letters[:usual], *letters[usual + 1 :]]
-        start = others.index("#") + 1 if "#" in others else int("B" in letters)
-        places = [*dict.fromkeys([usual, start, len(shape) - 1])]
-        known = [at for at in places if self._channels == [shape[at]]]
-        small = [at for at in places if shape[at] <= _CHANNELS]
-        at = next(iter([*known, *small]), min(places, key=lambda place: shape[place]) if least else usual)
-        return [*others[:at], "#", *others[at:]]
-
-    def _explain(self, name: str, letter: str, kind: str, tensor: Tensor) -> Dim:
-        letter = self.get_sequence_letter(name) if letter == "T" else letter
-        meaning = _MEANINGS[letter]
-        if letter in "TS":
-            is_text = not tensor.is_floating_point() or _TOKENS.search(get_last_word(name))
-            meaning = "frames" if kind == "video" else "tokens" if is_text else "time steps"
-        elif letter == "N":
-            meaning = kind if kind in ("points", "boxes") else "nodes"
-        return Dim(letter, f"source {meaning}" if letter == "S" else meaning)
-
-
+_MOVED = re.compile(r"transpose|permute|movedim|swap|rearrange|\.m?T\b")
+_FEW = 4
+"""Sizes up to this are those of channels of images, or coordinates of points."""
 _LAYERS = (
-    nn.modules.conv._ConvNd,  # noqa: SLF001
+    nn.modules.conv._ConvNd,  # noqa: SLF001  (no public class is the base of all)
     nn.modules.batchnorm._NormBase,  # noqa: SLF001
     nn.Linear,
     nn.Embedding,
     nn.LayerNorm,
     nn.RNNBase,
+    nn.RNNCellBase,
 )
 """Layers that show what comes in first."""
+
+
+class UsualDims:
+    """What conventions call the dimensions of one model's inputs."""
+
+    def __init__(self, model: Any, inputs: Mapping[str, Tensor]) -> None:
+        self._inputs = inputs
+        self._words = {name: get_last_word(name) for name in inputs}
+        self._roles = {name: _find_role(word) for name, word in self._words.items()}
+        self._has_target = any(map(_TARGET.match, self._words.values()))
+        self._has_queries = any(map(_QUERIES.match, self._words.values()))
+        modules = [*model.modules()] if isinstance(model, nn.Module) else []
+        layers = [module for module in modules if isinstance(module, _LAYERS)]
+        self._first = layers[0] if layers else None
+        self._channels = next((each.in_channels for each in layers if isinstance(each, _LAYERS[0])), None)
+        self._has_layers_first = any(isinstance(each, nn.RNNBase) for each in layers)
+        is_layer = bool(modules) and type(modules[0]).__module__.startswith("torch.nn")
+        is_direct = not _MOVED.search(get_source(getattr(model, "forward", model)))
+        asked = modules if is_layer else [self._first] if is_direct else []
+        self._is_batch_second = next((m.batch_first for m in asked if m and hasattr(m, "batch_first")), True) is False
+
+    def get_sequence_letter(self, name: str) -> str:
+        """T, or S for a source beside a target: for an encoder's input, or the keys beside queries."""
+        word = self._words[name]
+        is_source = _SOURCE.match(word) or (self._has_target and not _TARGET.match(word))
+        return "S" if is_source or (self._has_queries and _KEYS.match(word)) else "T"
+
+    def find_channels(self, name: str) -> int | None:
+        """The only dimension that has as many items as the first convolution takes channels."""
+        shape = self._inputs[name].shape
+        places = [at for at, size in enumerate(shape) if at and size == self._channels]
+        return places[0] if len(places) == 1 else None
+
+    def find_dims(self, name: str) -> Dims:
+        """A name for each dimension of an input; None for a number that stays."""
+        tensor = self._inputs[name]
+        if not tensor.ndim:
+            return []
+        rows = (row for row in get_table("usual_dimensions") if self._suits(row, name))
+        row: dict[str, Any] = next(rows, {"dims": ["B" + " #" * (tensor.ndim - 1)] * tensor.ndim})
+        letters = self._arrange(row, row["dims"][tensor.ndim - 1].split(), name)
+        is_text = not tensor.is_floating_point() or _TOKENS.search(self._words[name])
+        sequence = str(row.get("meaning", "tokens" if is_text else "time steps"))
+
+        def explain(letter: str) -> Dim:
+            letter = self.get_sequence_letter(name) if letter == "T" else letter
+            meaning = {**MEANINGS, "L": "samples", "P": "past tokens"}.get(letter, sequence)
+            return Dim(letter, f"source {meaning}" if letter == "S" else meaning)
+
+        return [None if letter == "#" else explain(letter) for letter in letters]
+
+    def _suits(self, row: dict[str, Any], name: str) -> bool:
+        tensor, role = self._inputs[name], self._roles[name]
+        is_whole = not (tensor.is_floating_point() or tensor.is_complex())
+        others = {other for key, other in self._roles.items() if key != name}
+        is_named = role in row.get("roles", []) or matches_any(row.get("names", []), self._words[name])
+        return (
+            len(row["dims"]) >= tensor.ndim
+            and row["dims"][tensor.ndim - 1] != ""
+            and row.get("whole", is_whole) == is_whole
+            and (is_named or not row.keys() & {"roles", "names"})
+            and bool("beside" not in row or others & {*row["beside"]})
+        )
+
+    def _arrange(self, row: dict[str, Any], letters: list[str], name: str) -> list[str]:
+        """Put features where the sizes and the first layers say that they are."""
+        shape, text = self._inputs[name].shape, " ".join(letters)
+        width = self._first.in_channels if isinstance(self._first, nn.Conv1d) else 0
+        is_state = self._roles[name] == "state" and self._has_layers_first
+        if text == "# E" and shape[1] == 2 != shape[0]:  # noqa: PLR2004  (from and to)
+            letters = ["E", "#"]
+        elif text == "B N #" and row.get("meaning") == "points" and shape[1] < _FEW <= shape[2]:
+            letters = ["B", "#", "N"]
+        elif text == "B T #" and is_state:  # layers, batch, features
+            letters = ["#", "B", "#"]
+        elif text == "B #" and width == 1:
+            letters = ["B", "L"]
+        elif text == "B T #" and width == shape[1] != shape[2]:
+            letters = ["B", "#", "L" if width == 1 else "T"]
+        elif text in ("B T", "B T #") and self._is_batch_second:
+            letters = ["T", "B", *letters[2:]]
+        elif "#" in letters and ("H" in letters or "L" in letters or "spectrogram" in row.get("roles", [])):
+            letters = self._place_channels(letters, name, least="H" not in letters and "L" not in letters)
+        return letters
+
+    def _place_channels(self, letters: list[str], name: str, *, least: bool) -> list[str]:
+        """Put channels where their number is that of the first convolution, or else where a size is small."""
+        shape = self._inputs[name].shape
+        usual = len(letters) - 1 - letters[::-1].index("#")
+        others = [*letters[:usual], *letters[usual + 1 :]]
+        start = others.index("#") + 1 if "#" in others else int("B" in letters)
+        places = [*dict.fromkeys([usual, start, len(shape) - 1])]
+        few = [at for at in [self.find_channels(name), *places] if at in places and shape[at] <= _FEW]
+        known = [at for at in [self.find_channels(name)] if at in places]
+        at = next(iter([*known, *few]), min(places, key=lambda place: shape[place]) if least else usual)
+        return [*others[:at], "#", *others[at:]]
+
+
+def _find_role(word: str) -> str:
+    role = find_role(word)
+    return role.name if role else ""
 
 
 def get_last_word(name: str) -> str:
@@ -161,7 +151,6 @@ def get_last_word(name: str) -> str:
     return str(["", *re.findall(r"[A-Za-z_]\w*", name)][-1]).lower()
 
 
-def is_mask(word: str) -> bool:
-    """Whether an input says which items of other inputs count: it has their sizes."""
-    role = find_role(word)
-    return role is not None and role.name == "mask"
+def is_mask(name: str) -> bool:
+    """Whether an input says which items of other inputs count, or belong together: it has their sizes."""
+    return _find_role(get_last_word(name)) in ("mask", "adjacency")
