@@ -85,6 +85,7 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
         written = None if isinstance(dims, str) else {**dims}
         names = name_inputs(function, args, kwargs, written, inputs_from, target.entry)
         mover = InputMover(args, kwargs, names, inputs_from, target.entry or function)
+        mover.without_large = True
         found = _Search(trace, names, mover, is_limited=written is None).run()
         check_sizes(msgspec.structs.replace(trace.graph, sizes=found), trace.graph.by_id)
     except TargetError:
