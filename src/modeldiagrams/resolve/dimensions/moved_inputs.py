@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.resolve.dimensions.usual_dims import get_last_word
+from modeldiagrams.resolve.values.input_entries import find_instances
 from modeldiagrams.resolve.values.input_values import call_for_inputs
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
 
@@ -68,7 +69,7 @@ class InputMover:
                 if isinstance(size, str):
                     found.setdefault(size, f"{name} {problem}")
         try:
-            copy.deepcopy((self._args, self._kwargs), {id(tensor): tensor for tensor in self._tensors.values()})
+            _copy(self._args, self._kwargs, {id(tensor): tensor for tensor in self._tensors.values()})
         except Exception as error:  # noqa: BLE001  (whatever an object among the inputs raises)
             found = {**dict.fromkeys(self.names.sizes, f"the inputs can't be copied: {error}"), **found}
         return found
@@ -95,7 +96,7 @@ class InputMover:
         for path, name in self.names.arguments.items():
             if name in sizes:
                 args, kwargs = self._put(args, kwargs, path, sizes[name])
-        return copy.deepcopy((args, kwargs), copies)
+        return _copy(args, kwargs, copies)
 
     def _put(self, args: Any, kwargs: Any, path: str, number: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
         first, *keys = re.findall(r"[^.\[\]]+", path)
@@ -121,8 +122,8 @@ class InputMover:
         """Scale whole numbers that are about a size, and continue sequences of positions."""
         word, most = get_last_word(name), int(tensor.max())
         last = str((self.names.dims.get(name) or ("",))[-1])
-        is_sequence = tensor.ndim > 0 and self.names.meanings.get(last) != "batch" and bool((tensor.diff() == 1).all())
-        if is_sequence and _POSITIONS.fullmatch(word):
+        is_longer = last in sizes and self.names.meanings.get(last) != "batch"
+        if is_longer and _POSITIONS.fullmatch(word) and (tensor.diff() == 1).all():
             first = moved.narrow(-1, 0, 1)
             return first + torch.arange(moved.shape[-1], dtype=tensor.dtype, device=tensor.device)
         is_index = _INDICES.fullmatch(word) is not None
@@ -145,6 +146,12 @@ class InputMover:
         own = {*self.names.dims.get(name, ()), *self.names.parameters.values()}
         fitting = {size: number for size, number in self.names.sizes.items() if size not in own and number >= least}
         return min(fitting, key=lambda size: fitting[size], default=None)
+
+
+def _copy(args: Any, kwargs: Any, copies: dict[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with copies of their tensors by id in all containers and objects; modules stay the same."""
+    modules = {id(module): module for module in find_instances((args, kwargs), nn.Module)}
+    return copy.deepcopy((args, kwargs), {**modules, **copies})
 
 
 def _put_number(value: Any, keys: list[str], number: int) -> Any:
