@@ -14,6 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from modeldiagrams.resolve.dimensions.usual_dims import get_last_word
 from modeldiagrams.resolve.values.input_entries import find_instances
 from modeldiagrams.resolve.values.input_values import call_for_inputs
+from modeldiagrams.tracer.fake.known_values import SMALL
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class InputMover:
         self._inputs_from = inputs_from
         self._argument_names = argument_names(function)
         self._tensors = self._find(args, kwargs)
+        self.without_large = False
+        """Whether large inputs of floating point numbers are on the meta device: enough for a pass without values."""
 
     def _find(self, args: Any, kwargs: Any) -> dict[str, Tensor]:
         return dict(find_tensor_arguments(self._argument_names, args, kwargs, into_objects=True))
@@ -112,7 +115,9 @@ class InputMover:
             sizes.get(dim, size) if isinstance(dim, str) else size
             for dim, size in zip(dims, tensor.shape, strict=False)
         ]
-        moved = _resize(tensor, target) if dims and target != [*tensor.shape] else tensor
+        has_floats = self.without_large and tensor.is_floating_point() and tensor.device.type == "cpu"
+        on_meta = has_floats and math.prod(target) > SMALL
+        moved = _resize(tensor, target, on_meta=on_meta) if dims and target != [*tensor.shape] else tensor
         has_values = type(tensor) in (Tensor, nn.Parameter) and not tensor.is_meta and tensor.numel()
         if has_values and not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool):
             return self._renew_values(name, tensor, moved, sizes)
@@ -194,13 +199,13 @@ def _gaps(tensor: Tensor) -> dict[int, int]:
     return gaps
 
 
-def _resize(tensor: Tensor, sizes: list[int]) -> Tensor:
+def _resize(tensor: Tensor, sizes: list[int], *, on_meta: bool = False) -> Tensor:
     """A tensor of other sizes with the same layout; its last item along a dimension stays the last one.
 
-    Some models look for the end token.
+    Some models look for the end token. Without values, it is on the meta device.
     """
     expanded = {dim for dim, size in enumerate(tensor.shape) if size > 1 and not tensor.stride(dim)}
-    core = tensor.detach()
+    core = tensor.detach().to("meta") if on_meta else tensor.detach()
     for dim, size in enumerate(sizes):
         before = core.shape[dim]
         if dim in expanded or not size:
