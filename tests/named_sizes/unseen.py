@@ -13,7 +13,7 @@ from torch import Tensor
 from modeldiagrams.ir.graph import NamedSizes, Size
 from named_sizes.known import KnownModel
 
-_MOST_ELEMENTS = 3 * 10**7
+_MOST_ELEMENTS = 4 * 10**7
 
 Sizes = dict[str, int]
 Leaves = dict[str, int]
@@ -78,7 +78,7 @@ class UnseenSizes:
         found: list[Sizes] = []
         for wanted in (self._small, self._large, self._far):
             chosen, ratios = dict(self.base), set[float]()
-            for group in self.groups:
+            for group in self.groups if wanted != self._far else self.groups[::-1]:  # batches get what memory is left
                 all_candidates = wanted(self._candidates(group))
                 candidates = [size for size in all_candidates if self._fits(chosen | dict.fromkeys(group, size))]
                 used = {sizes[group[0]] for sizes in found}
