@@ -43,6 +43,8 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
         for name, parameter in get_parameters(locate(inputs_from)).items()
         if type(parameter.default) is int and parameter.default > 0
     }
+    if not defaults:
+        return FollowedSizes()
     moved: dict[str, int] = {}
     for factor, (name, value) in enumerate(defaults.items(), 2):
         moved[name] = value * factor

@@ -17,9 +17,10 @@ _SMALL = 4
 """Sizes up to this are no multiples of anything: they grow by 1."""
 _FACTORS = [*itertools.permutations((2, 3, 5))]
 """By how much each name grows in each pass. They differ, so that products of names can be told apart."""
-_N_POINTS = 3
 _EVEN = 64
 """Sizes that layers with steps make from even larger ones: 299, 363, 427."""
+_RESERVE = 4
+"""Passes that are kept for the sizes that are free."""
 _LARGE = 64
 """Sizes from this one on are sides of images and sounds, of which most models take only multiples."""
 
@@ -39,37 +40,41 @@ class FreeSizes:
             name: 1 if size <= _SMALL else size for name, size in passes.base.items() if name not in self.fixed
         }
         """By how much each free size changes."""
+        self._not_tied: set[tuple[str, str]] = set()
 
     @property
     def names(self) -> list[str]:
         """The free sizes."""
         return [name for name in self.passes.base if name in self.steps]
 
-    def points(self) -> list[tuple[Sizes, Graph]]:
+    def points(self, n_points: int) -> list[tuple[Sizes, Graph]]:
         """Sizes and graphs of passes that moved all free sizes, after that shown; only that if none is free.
+
+        Args:
+            n_points: How many, up to three.
 
         Raises:
             BudgetSpentError: if that takes too many passes.
         """
-        found: list[tuple[Sizes, Graph]] = [(self.passes.base, self.passes.graph)]
-        point = 0
-        while point < _N_POINTS and self.names:
-            sizes = self._at(point)
+        base = self.passes.base
+        found: list[tuple[Sizes, Graph]] = [(base, self.passes.graph)]
+        while len(found) <= n_points and self.names:
+            sizes = self._at(len(found) - 1)
             graph = self.passes.run(sizes)
             if isinstance(graph, str):
                 self._find_refused(sizes, graph)
-                continue
-            found.append(({**self.passes.base, **sizes}, graph))
-            point += 1
+                found = [each for each in found if all(each[0][name] == base[name] for name in self.fixed)]
+            else:
+                found.append((self.passes.complete(sizes), graph))
         return found
 
-    def take_even_steps(self) -> bool:
-        """Move large sizes by a number that is even, however odd they are themselves; whether that differs."""
-        before = dict(self.steps)
+    def with_even_steps(self) -> FreeSizes:
+        """The same, but large sizes move by a number that is even, however odd they are themselves."""
+        other = FreeSizes(self.passes, dict(self.fixed))
         for name, step in self.steps.items():
-            if step == self.passes.base[name] and step >= _EVEN // 2 and step % _EVEN:
-                self.steps[name] = _EVEN
-        return before != self.steps
+            is_odd = step == self.passes.base[name] and step >= _EVEN // 2 and step % _EVEN
+            other.steps[name] = _EVEN if is_odd else step
+        return other
 
     def _at(self, point: int) -> dict[str, int]:
         return {
@@ -100,7 +105,8 @@ class FreeSizes:
         base, before = self.passes.base[name], self.steps[name]
         tries = [32 if base >= _LARGE else 1, *([-(base // 8)] if base > 2 * _SMALL else [])]
         for step in tries[tries.index(before) + 1 :] if before in tries else tries:
-            if not isinstance(self.passes.run({name: base + (max(_FACTORS[0]) - 1) * step}), str):
+            most = base + (max(_FACTORS[0]) - 1) * step
+            if self.passes.can_spare(_RESERVE) and not isinstance(self.passes.run({name: most}), str):
                 self.steps[name] = step
                 return True
         return False
@@ -109,8 +115,10 @@ class FreeSizes:
         """Let fixed sizes that are equal change together, if the model runs with that."""
         base = self.passes.base
         for one, other in itertools.combinations([name for name in base if name in self.fixed], 2):
-            if base[one] != base[other] or one in self.passes.tied or base[one] <= 1:
+            is_seen = {one, other} & self.passes.tied.keys() or (one, other) in self._not_tied
+            if base[one] != base[other] or base[one] == 1 or is_seen or not self.passes.can_spare(_RESERVE):
                 continue
+            self._not_tied.add((one, other))
             step = 1 if base[one] <= _SMALL else base[one]
             self.passes.tied[other] = one
             if isinstance(self.passes.run({one: base[one] + step}), str):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+import msgspec
+
 from modeldiagrams.errors import ModelDiagramsError, TargetError
+from modeldiagrams.ir.check_sizes import check_sizes
 from modeldiagrams.ir.graph import InputNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
+from modeldiagrams.resolve.dimensions.letters import choose_letters
 from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
 from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
 from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
@@ -19,6 +23,8 @@ from modeldiagrams.tracer.values.traced_callables import unwrap
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.size_fits import Key
     from modeldiagrams.resolve.dimensions.sized_passes import Sizes
     from modeldiagrams.tracer import Trace
 
@@ -28,6 +34,10 @@ __all__ = ["AUTO", "find_sizes"]
 
 AUTO: Literal["auto"] = "auto"
 """Names that nobody wrote, if they take few passes."""
+_FEW_POINTS = 2
+"""Passes to fit expressions to, which is one more with the traced pass; with another one if that is not enough."""
+_MOST_POINTS = 4
+"""The most passes for that, with one to validate."""
 
 
 class CalledModel(Protocol):
@@ -76,12 +86,15 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
         written = None if isinstance(dims, str) else {**dims}
         names = name_inputs(function, args, kwargs, written, inputs_from, target.entry)
         mover = InputMover(args, kwargs, names, inputs_from, target.entry or function)
-        return _Search(trace, names, mover, is_limited=written is None).run()
+        mover.without_large = True
+        found = _Search(trace, names, mover, is_limited=written is None).run()
+        check_sizes(msgspec.structs.replace(trace.graph, sizes=found), trace.graph.by_id)
     except TargetError:
         raise
     except Exception as fault:  # noqa: BLE001  (the graph is right without names)
         text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
         return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
+    return found
 
 
 class _Search:
@@ -97,6 +110,8 @@ class _Search:
         self._free = FreeSizes(self._passes, mover.explain_fixed())
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
+        """What each free size differs from the traced one by a multiple of."""
+        self._validated: dict[str, int] = {}
 
     def run(self) -> NamedSizes | None:
         if not self._passes.base:
@@ -109,17 +124,65 @@ class _Search:
         return self._write(fits)
 
     def _fit(self) -> SizeFits:
-        fits = self._fit_points()
-        while self._fix_folded(fits):
-            fits = self._fit_points()
-        return self._validate(fits)
-
-    def _fit_points(self) -> SizeFits:
-        fits = fit_sizes(self._graph, self._free.points())
-        if any(why.startswith("no simple") for why in fits.unknown.values()) and self._free.take_even_steps():
-            even = fit_sizes(self._graph, self._free.points())
-            fits = even if len(even.unknown) < len(fits.unknown) else fits
+        """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
+        n_points = _FEW_POINTS
+        fits, is_coarse = self._fit_points(n_points), False
+        while self._free.names:
+            while self._fix_folded(fits):
+                fits = self._fit_points(n_points)
+            for name, multiple in _find_multiples(fits, self._free.names).items():
+                self._multiples[name] = math.lcm(self._multiples.get(name, 1), multiple)
+            self._validated = self._choose_sizes()
+            graph = self._passes.run(self._validated)
+            wrong = [] if isinstance(graph, str) else self._find_wrong(fits)
+            if not isinstance(graph, str) and not wrong:
+                break
+            if n_points == _FEW_POINTS and not isinstance(graph, str):
+                n_points += 1
+                fits = self._fit_points(n_points)
+            elif not is_coarse:  # it pads: then only larger steps tell the same
+                is_coarse = True
+                names = set[str]().union(*(fits.expressions[key].names for key in wrong if key in fits.expressions))
+                for name in names & {*self._free.names} or self._free.names:
+                    self._multiples[name] = math.lcm(self._multiples[name], abs(self._free.steps[name]))
+            elif isinstance(graph, str):
+                self._notes.append(f"Sizes have no names: none holds at {_say(self._validated)}: {graph}")
+                return SizeFits()
+            else:
+                fits.drop(wrong)
+                break
         return fits
+
+    def _fit_points(self, n_points: int) -> SizeFits:
+        fits = fit_sizes(self._graph, self._free.points(n_points))
+        if n_points == _FEW_POINTS and fits.lacks_some():
+            return self._fit_points(n_points + 1)
+        before = self._free
+        even = before.with_even_steps()
+        if even.steps == before.steps or not self._passes.can_spare(_MOST_POINTS) or not fits.lacks_some():
+            return fits
+        other = fit_sizes(self._graph, even.points(n_points))
+        if len(other.unknown) < len(fits.unknown) and even.steps.keys() == before.steps.keys():
+            self._free, fits = even, other
+        return fits
+
+    def _find_wrong(self, fits: SizeFits) -> list[Key]:
+        """What expressions get wrong in any pass at sizes for which they should hold."""
+        wrong = (key for sizes, graph in self._list_checked() for key in fits.find_wrong(graph, sizes))
+        return [*dict.fromkeys(wrong)]
+
+    def _list_checked(self) -> list[tuple[Sizes, Graph]]:
+        return [
+            (sizes, graph)
+            for sizes, graph in self._passes.ran
+            if all(
+                (sizes[name] - size) % self._multiples.get(name, 1) == 0
+                if name in self._free.steps
+                else sizes[name] == size
+                for name, size in self._passes.base.items()
+                if name not in self._passes.tied
+            )
+        ]
 
     def _fix_folded(self, fits: SizeFits) -> bool:
         """Fix sizes of which a part goes into the batch of an output: ``view(-1, 8*14*14)``."""
@@ -137,34 +200,19 @@ class _Search:
                     return True
         return False
 
-    def _validate(self, fits: SizeFits) -> SizeFits:
-        """Run one more pass, as near as the expressions allow; drop what is wrong there."""
-        if not self._free.names:
-            return fits
-        self._multiples = _find_multiples(fits, self._free.names)
-        for is_last in (False, True):
-            sizes = self._choose_sizes()
-            graph = self._passes.run(sizes)
-            wrong = [] if isinstance(graph, str) else fits.find_wrong(graph, {**self._passes.base, **sizes})
-            if not isinstance(graph, str) and (is_last or not wrong):
-                for key in wrong:
-                    del fits.expressions[key]
-                    fits.unknown[key[1]] = "its expression is wrong at other sizes"
-                return fits
-            names = set[str]().union(*(fits.expressions[key].names for key in wrong)) or {*self._free.names}
-            for name in names:  # it pads: then only larger steps tell the same
-                self._multiples[name] = math.lcm(self._multiples[name], abs(self._free.steps[name]))
-        self._notes.append(f"Sizes have no names: no expression holds at {_say(sizes)}: {graph}")
-        return SizeFits()
-
     def _choose_sizes(self) -> dict[str, int]:
+        """Sizes of the pass that validates: those of the last one, if they still fit."""
+        base, last = self._passes.base, self._validated
+        if last.keys() == self._free.steps.keys() and all(
+            (size - base[name]) % self._multiples[name] == 0 for name, size in last.items()
+        ):
+            return last
         sizes: dict[str, int] = {}
         for name in self._free.names:
-            base, sign = self._passes.base[name], 1 if self._free.steps[name] > 0 else -1
-            seen = {each[name] for each in self._passes.ran} | {
-                size for other, size in sizes.items() if self._passes.base[other] == base
-            }
-            sizes[name] = choose_unseen(base, sign * self._multiples[name], [*seen])
+            seen = {each[name] for each, _ in self._passes.ran}
+            seen |= {size for other, size in sizes.items() if base[other] == base[name]}
+            sign = 1 if self._free.steps[name] > 0 else -1
+            sizes[name] = choose_unseen(base[name], sign * self._multiples[name], [*seen])
         return sizes
 
     def _write(self, fits: SizeFits) -> NamedSizes:
@@ -172,7 +220,7 @@ class _Search:
             sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied},
             letters=dict(self._names.letters),
             unknown=fits.unknown if fits.expressions else {},
-            checked=tuple(self._passes.ran),
+            checked=tuple({**sizes} for sizes, _ in self._list_checked()),
             notes=tuple(self._notes),
         )
         for (field, name, *rest), expression in fits.expressions.items():
@@ -185,6 +233,7 @@ class _Search:
                 named.arguments.setdefault(name, {})[rest[0]] = str(expression)
             else:
                 getattr(named, field)[name] = str(expression)
+        named.letters.update(choose_letters(named))
         return named
 
     def _write_size(self, name: str) -> Size:
@@ -199,7 +248,7 @@ class _Search:
             meaning=names.meanings.get(name, ""),
             multiple_of=multiple,
             remainder=base % multiple,
-            at_least=min((base, *(sizes[name] for sizes in self._passes.ran))),
+            at_least=min((base, *(sizes[name] for sizes, _ in self._list_checked()))),
             fixed=self._free.fixed.get(name, ""),
         )
 

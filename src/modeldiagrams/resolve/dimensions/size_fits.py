@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SizeFits", "fit_sizes", "read_numbers"]
 
+_NOT_SIMPLE = "no simple expression"
 _ONE = Expression.constant(1)
 
 
@@ -29,22 +30,35 @@ _ONE = Expression.constant(1)
 class SizeFits:
     """What was found."""
 
+    numbers: dict[Key, int] = field(default_factory=dict)
+    """Those of the graph, which may change."""
     expressions: dict[Key, Expression] = field(default_factory=dict)
     """Of numbers that change."""
     unknown: dict[str, str] = field(default_factory=dict)
     """As in `NamedSizes`."""
 
-    def names(self) -> set[str]:
-        """The names in all expressions."""
-        return set[str]().union(*(expression.names for expression in set(self.expressions.values())))
+    def lacks_some(self) -> bool:
+        """Whether tensors have sizes that change in no simple way."""
+        return any(":" in name and why.startswith(_NOT_SIMPLE) for name, why in self.unknown.items())
 
     def find_wrong(self, graph: Graph, sizes: Mapping[str, int]) -> list[Key]:
-        """The keys of expressions that don't give the numbers of a pass."""
+        """The keys of expressions, and of numbers that should be the same, which a pass has other numbers for."""
         numbers, values = read_numbers(graph), dict[Expression, Fraction]()
         for expression in self.expressions.values():
             if expression not in values:
                 values[expression] = expression.evaluate(sizes)
-        return [key for key, expression in self.expressions.items() if numbers.get(key) != values[expression]]
+        wrong = [key for key, expression in self.expressions.items() if numbers.get(key) != values[expression]]
+        return wrong + [
+            key
+            for key, number in self.numbers.items()
+            if key not in self.expressions and key[1] not in self.unknown and numbers.get(key) != number
+        ]
+
+    def drop(self, keys: Sequence[Key]) -> None:
+        """Leave out what is wrong."""
+        for key in keys:
+            self.expressions.pop(key, None)
+            self.unknown[key[1]] = "changes in another way at other sizes"
 
 
 def read_numbers(graph: Graph) -> dict[Key, int]:
@@ -86,9 +100,9 @@ def fit_sizes(graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -
 
 class _Fits:
     def __init__(self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> None:
-        self._graph, self.found = graph, SizeFits()
-        self._fitter = Fitter([sizes for sizes, _ in passes])
         numbers = [read_numbers(each) for _, each in passes]
+        self._graph, self.found = graph, SizeFits(numbers[0])
+        self._fitter = Fitter([sizes for sizes, _ in passes])
         self._numbers = {
             key: tuple(each[key] for each in numbers) for key in numbers[0] if all(key in each for each in numbers)
         }
@@ -136,7 +150,7 @@ class _Fits:
 
     def _keep(self, key: Key, found: Expression | None, values: Sequence[int]) -> None:
         if found is None:
-            self.found.unknown.setdefault(key[1], f"no simple expression: {', '.join(map(str, values))}")
+            self.found.unknown.setdefault(key[1], f"{_NOT_SIMPLE}: {', '.join(map(str, values))}")
         else:
             self.found.expressions[key] = found
 

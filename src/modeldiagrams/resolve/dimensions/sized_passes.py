@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import OpNode
-from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, work_limited
+from modeldiagrams.tracer.recording.work_limit import OtherWayError, PassTooLargeError, Work, work_limited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BudgetSpentError", "SizedPasses"]
 
-MOST_OPS = 3000
-"""How many ops all further passes of a model together may record by default: a bit more than 2 s of work."""
+_MOST_CALLS = 12000
+"""How many functions and operators of PyTorch all further passes of a model together may call by default."""
+_UNLIMITED = 1 << 60
 _MOST_PASSES = 14
 
 
@@ -50,13 +51,22 @@ class SizedPasses:
         self.base, self.graph = dict(base), trace.graph
         self.tied: dict[str, str] = {}
         """Name of a size → the name whose size it always is."""
-        self.ran: list[dict[str, int]] = []
-        """Sizes of the passes that ran."""
+        self.ran: list[tuple[Sizes, Graph]] = []
+        """Sizes and graphs of the passes that ran as the traced one."""
         self._trace, self._mover = trace, mover
-        n_ops = sum(isinstance(node, OpNode) for node in trace.graph.nodes)
-        self._work = Work(max(4 * n_ops + n_ops // 4, MOST_OPS)) if is_limited else Work(1 << 60)
-        self._n_begun = 0
+        ops = frozenset(node.id for node in trace.graph.nodes if isinstance(node, OpNode))
+        self._work = Work(_MOST_CALLS if is_limited else _UNLIMITED, known=ops)
+        self._n_begun, self._most_calls = 0, 0
         self._done: dict[tuple[tuple[str, int], ...], Graph | str] = {}
+
+    def complete(self, moved: Sizes) -> dict[str, int]:
+        """All sizes, of which some are not as in the traced pass."""
+        sizes = {**self.base, **moved}
+        return sizes | {name: sizes[other] for name, other in self.tied.items()}
+
+    def can_spare(self, n_passes: int) -> bool:
+        """Whether so many passes are left after one more."""
+        return self._n_begun + n_passes < _MOST_PASSES and self._work.calls > (n_passes + 1) * self._most_calls
 
     def run(self, moved: Sizes) -> Graph | str:
         """Run a pass.
@@ -70,23 +80,27 @@ class SizedPasses:
         Raises:
             BudgetSpentError: if that would take too long.
         """
-        sizes = {**self.base, **moved}
-        sizes |= {name: sizes[other] for name, other in self.tied.items()}
+        sizes = self.complete(moved)
         key = tuple(sizes.items())
         if key not in self._done:
             if self._n_begun == _MOST_PASSES:
                 raise BudgetSpentError(f"{_MOST_PASSES} passes, the most")
             self._n_begun += 1
+            calls = self._work.calls
             self._done[key] = self._run(sizes)
-            if not isinstance(self._done[key], str):
-                self.ran.append(sizes)
+            self._most_calls = max(self._most_calls, calls - self._work.calls)
+            if not isinstance(graph := self._done[key], str):
+                self.ran.append((sizes, graph))
         return self._done[key]
 
     def _run(self, sizes: Sizes) -> Graph | str:
         arguments = self._mover.move({name: size for name, size in sizes.items() if size != self.base[name]})
+        self._work.new.clear()
         with work_limited(self._work):
             graph, _ = self._trace.rerun(lambda _: None, arguments=arguments)  # type: ignore[misc]
         error = graph.status.error
+        if error and error.type == OtherWayError.__name__:
+            return f"the graph changes: {error.message}"
         if error is None:
             return find_change(self.graph, graph) or graph
         if error.type == PassTooLargeError.__name__:
