@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -22,6 +22,8 @@ class Comparison:
     """Numbers that change, and nothing says so."""
     unknown: int = 0
     """Dimensions that change, are listed as unknown, and are no failure."""
+    texts: int = 0
+    """Texts among arguments that change, as of slices: expressions are for numbers only."""
     compared: int = 0
 
 
@@ -35,6 +37,16 @@ def numbers_of(arguments: Any, path: str = "") -> Iterator[tuple[str, int | floa
     elif isinstance(arguments, Mapping):
         for key, part in arguments.items():
             yield from numbers_of(part, f"{path}.{key}" if path else str(key))
+
+
+def texts_of(arguments: Any) -> Iterator[str]:
+    """The texts among an op's arguments: slices, modes, equations."""
+    parts = arguments.values() if isinstance(arguments, Mapping) else arguments
+    for part in parts if isinstance(parts, Iterable) else ():
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from texts_of(part)
 
 
 def loop_key(graph: Graph, node: Any) -> tuple[Any, ...]:
@@ -123,6 +135,7 @@ class FreshPass:
             self._compare(f"{tensor} dim {i}", expression, a, b, tensor, self._makers.get(tensor, ""))
 
     def _compare_arguments(self, node: OpNode, other: OpNode) -> None:
+        self.found.texts += [*texts_of(node.arguments)] != [*texts_of(other.arguments)]
         here, there = dict(numbers_of(node.arguments)), dict(numbers_of(other.arguments))
         expressions = self._named.arguments.get(node.id, {})
         for path in {**here, **expressions}:

@@ -32,6 +32,7 @@ class Judgement:
     wrong: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     unknown: int = 0
+    texts: int = 0
     nameable: int = 0
     """Dimensions of tensors that change if all sizes move that a person says can."""
     named: int = 0
@@ -148,6 +149,7 @@ def _add(found: Judgement, comparison: Comparison, where: str) -> None:
     found.wrong += [f"{where}: {text}" for text in comparison.wrong]
     found.silent += [f"{where}: {text}" for text in comparison.silent]
     found.unknown += comparison.unknown
+    found.texts += comparison.texts
     found.compared += comparison.compared
 
 
