@@ -72,7 +72,7 @@ zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/tra
 
 # in a separate folder, because transformers can't be imported next to a torchvision for another build of torch
 $(VENV)/zoo: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --no-deps --target $@ timm torchvision pillow
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ timm torchvision pillow einops
 
 # libraries that `watch` supports, separate because they are large, and without dependencies already installed
 $(VENV)/training: $(VENV)/.installed

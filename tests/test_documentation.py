@@ -73,6 +73,13 @@ def test_options_of_diagrams_exist() -> None:
             assert {name.replace("_", "-") for name in options} - known == set(), page
 
 
+def test_examples_of_named_sizes_are_true() -> None:
+    found = [text for page, text in blocks("python") if page == "named_sizes.md"]
+    assert len(found) == 2
+    for text in found:
+        exec(text, {})  # noqa: S102  (our own text)
+
+
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     scope: dict[str, object] = {}

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from modeldiagrams.api.cost import cost
     from modeldiagrams.api.dot import to_dot
     from modeldiagrams.api.export import to_html, to_pdf, to_png, to_svg
     from modeldiagrams.api.mermaid import to_mermaid
@@ -56,6 +57,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "annotate",
+    "cost",
     "diagram",
     "diff",
     "load",
@@ -84,6 +86,7 @@ _MODULES = {
     "Overlay": "overlay.overlay",
     "annotate": "overlay.annotate",
     "Recording": "watching.recording",
+    "cost": "api.cost",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",

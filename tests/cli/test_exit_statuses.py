@@ -65,6 +65,12 @@ CASES = {
         ("models.Raises --inputs [1,4]", 1),
         ("missing.json", 2),
     ],
+    "cost": [
+        ("residual.json", 0),
+        ("models.Net --inputs [1,4] --set B=3", 0),
+        ("models.Raises --inputs [1,4]", 1),
+        ("residual.json --set T=8", 2),
+    ],
     "render": [
         *((f"residual.json -o residual.{suffix}", 0) for suffix in ("svg", "html", "png", "pdf", "mmd", "dot")),
         ("missing.json -o missing.svg", 2),

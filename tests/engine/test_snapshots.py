@@ -14,7 +14,7 @@ from graphs import small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine import snapshots
 from modeldiagrams.engine.snapshots import Snapshots, take_snapshots
-from modeldiagrams.ir.graph import Failure, Provenance, Status
+from modeldiagrams.ir.graph import Failure, NamedSizes, Provenance, Size, Status
 from modeldiagrams.ir.serialize import load, save
 from modeldiagrams.options.settings import SNAPSHOTS as FOLDER
 
@@ -86,6 +86,15 @@ def test_times_are_written_once_and_do_not_change_a_snapshot(tmp_path):
     written = [snapshots._update(path, graph) for graph in (small_graph(), with_time(5), with_time(7), small_graph())]
     assert written == ["written", "written", "unchanged", "written"]
     assert load(path) == small_graph()
+
+
+def test_names_of_sizes_are_written_but_not_messages_alone(tmp_path):
+    def named(**fields):
+        sizes = NamedSizes(sizes={"B": Size(size=2, **fields)})
+        return msgspec.structs.replace(small_graph(), sizes=sizes)
+
+    path, graphs = tmp_path / "net.json", [small_graph(), named(), named(fixed="net.py:3"), named(fixed="net.py:4")]
+    assert [snapshots._update(path, each) for each in graphs] == ["written", "written", "written", "unchanged"]
 
 
 def test_another_structure_or_a_broken_file_is_rewritten(site):

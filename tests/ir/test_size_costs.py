@@ -52,7 +52,7 @@ def test_an_op_of_a_loop_stands_for_its_calls_at_other_sizes():
     graph = sized_graph(sizes={"B": Size(size=1), "T": Size(size=2)}, times={"fc": "T", "/relu": "2*T"})
     assert sums(graph, B=5, T=8) == ("320", str(40 * 4 + 40 * 4))
     assert sums(graph, "fc", B=5, T=8) == ("80", "40")  # of one call
-    assert SizeCosts(graph).calls("fc", {"B": 5, "T": 8}) == 4
+    assert str(SizeCosts(graph).calls("fc")) == "T/2"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_an_op_of_a_loop_stands_for_its_calls_at_other_sizes():
         ({}, {"T": 2}, "no size is called T; there are B"),
         ({"fixed": "the graph changes"}, {"B": 2}, "B = 2: it is always 1: the graph changes"),
         ({"at_most": 4, "limit": "pos"}, {"B": 5}, r"B = 5: the model takes at most 4 \(pos\)"),
-        ({}, {"B": 0}, "B = 0: expected at least 1, the smallest size that is known to work"),
+        ({}, {"B": 0}, "B = 0: expected at least 1, the smallest that was tried"),
         ({"size": 224, "multiple_of": 32}, {"B": 225}, "B = 225: .* multiples of 32; the nearest are 224 and 256"),
         ({"size": 5, "multiple_of": 4, "remainder": 1, "at_least": 5}, {"B": 6}, "4 plus 1; the nearest are 5 and 9"),
         ({"size": 8, "multiple_of": 8, "at_least": 8, "at_most": 20}, {"B": 17}, "of 8; the nearest is 16"),

@@ -46,6 +46,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     part: str | None = None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     explore: bool = False,
+    dims: Mapping[str, Any] | Literal["auto", "off"] = "auto",
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
@@ -62,6 +63,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
         part: The dotted path of a module to draw as the model.
         cases: Several passes in one diagram, see `trace`. They start from `args`, `kwargs`, `mode` and `training`.
         explore: Whether to add the other sides where a tensor's value decided, see `trace`.
+        dims: Names of the sizes of inputs, see `trace`; ``off`` leaves all shapes numbers. Several passes have none.
         **view: As in `to_svg`.
 
     Returns:
@@ -76,7 +78,9 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
     """
     parse_view(view)  # before the trace, which may take long
-    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore)
+    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore, dims=None)
+    if dims != "off" and (dims != "auto" or not (cases or explore)):
+        options["dims"] = dims
     graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
@@ -90,6 +94,7 @@ class _TraceOptions(TypedDict):
     part: str | None
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None
     explore: bool
+    dims: Mapping[str, Any] | Literal["auto"] | None
 
 
 def _trace(
@@ -123,7 +128,13 @@ def _trace(
     if options["cases"] is not None:  # of which one without arguments has those that were found
         graph = trace(target.model, target.args, target.kwargs, **options)
         return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
-    return graph_of(target, options["mode"], measure_time=options["measure_time"], explore=options["explore"])
+    return graph_of(
+        target,
+        options["mode"],
+        measure_time=options["measure_time"],
+        explore=options["explore"],
+        dims=options["dims"],
+    )
 
 
 class ModelDiagram:

@@ -16,6 +16,7 @@ _MODULES = {
     "render": "draw_commands",
     "show": "draw_commands",
     "summary": "table",
+    "cost": "cost_command",
     "diff": "comparing",
     "history": "comparing",
     "check": "comparing",

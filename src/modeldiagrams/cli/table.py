@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
-from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report_errors
+from modeldiagrams.api.terminal import echo, exit_if_partial, report_errors
 from modeldiagrams.cli.flags import trace_flags
-from modeldiagrams.cli.targets import drop_missing, trace_model
-from modeldiagrams.options.options import is_graph_file
+from modeldiagrams.cli.targets import load_or_trace
 
 if TYPE_CHECKING:
     from modeldiagrams.api.summary import Column
@@ -38,12 +35,6 @@ def summary_command(target: str, depth: int, columns: str | None, **given: str |
     names = None if columns is None else cast("list[Column]", [name.strip() for name in columns.split(",")])
     with report_errors():
         check_table(depth, names or ())
-        if target == str(STDIO) or is_graph_file(target):
-            for name in drop_missing(given):
-                reason = f"{target} is a graph file, so there is nothing to call; remove this option"
-                raise CommandError(f"option `{name}`: {reason}")
-            graph = load_graph_file(Path(target))
-        else:
-            graph = trace_model(target, given).graph
+        graph = load_or_trace(target, given)
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)

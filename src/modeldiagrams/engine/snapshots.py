@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -159,7 +159,17 @@ def _update(path: Path, graph: Graph, *, accepts: bool = False) -> str:
 
 def _is_same(kept: Graph, graph: Graph) -> bool:
     has_times = graph.model.time_ns is not None
-    return (kept.model.time_ns is not None) == has_times and structural_digest(kept) == structural_digest(graph)
+    has_same_structure = structural_digest(kept) == structural_digest(graph)
+    return (kept.model.time_ns is not None) == has_times and has_same_structure and _names(kept) == _names(graph)
+
+
+def _names(graph: Graph) -> Any:
+    """Names of sizes and their expressions, without messages, which contain source lines."""
+    named = graph.sizes
+    if named is None:
+        return None
+    sizes = {name: msgspec.structs.replace(size, fixed=str(bool(size.fixed))) for name, size in named.sizes.items()}
+    return msgspec.structs.replace(named, sizes=sizes, unknown=dict.fromkeys(named.unknown, ""), notes=())
 
 
 _FIX = "run `modeldiagrams snapshot` and commit the result"

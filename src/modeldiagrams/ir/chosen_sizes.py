@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.ir.sizes import Size
+    from modeldiagrams.ir.sizes import NamedSizes, Size
 
 __all__ = ["complete_sizes", "own_sizes"]
 
@@ -19,8 +19,17 @@ _PLAIN = str.maketrans("0123456789'", "₀₁₂₃₄₅₆₇₈₉′")
 
 
 def own_sizes(graph: Graph) -> dict[str, int]:
-    """The sizes of the pass that a graph shows, without those that are always the same."""
-    return {name: size.size for name, size in graph.sizes.sizes.items() if not size.fixed} if graph.sizes else {}
+    """The sizes of the pass that a graph shows, of which something is known at others."""
+    named = graph.sizes
+    if named is None:
+        return {}
+    return {name: size.size for name, size in named.sizes.items() if not size.fixed and _is_known(named, size)}
+
+
+def _is_known(named: NamedSizes, size: Size) -> bool:
+    """Whether expressions have it, those of its own places first; without any, nothing is known at other sizes."""
+    texts = [named.tensors.get(tensor, ())[dimension : dimension + 1] for tensor, dimension in size.places]
+    return not texts or any(text not in {(), (None,)} for text in texts)
 
 
 def complete_sizes(graph: Graph, given: Mapping[str, int]) -> dict[str, int]:
@@ -34,17 +43,29 @@ def complete_sizes(graph: Graph, given: Mapping[str, int]) -> dict[str, int]:
         ModelDiagramsError: for the first size that is unknown, or that the model or its expressions don't take.
     """
     named = graph.sizes.sizes if graph.sizes else {}
+    known = own_sizes(graph)
     names = {name: name if name in named else name.translate(_PLAIN) for name in given}
     for name, number in given.items():
-        if names[name] not in named:
+        if names[name] not in named or not (named[names[name]].fixed or names[name] in known):
             raise ModelDiagramsError(_explain_unknown(graph, name))
         if problem := _find_problem(named[names[name]], number):
             raise ModelDiagramsError(f"{name} = {number}: {problem}")
-    sizes = own_sizes(graph) | {names[name]: number for name, number in given.items()}
+    sizes = known | {names[name]: number for name, number in given.items() if names[name] in known}
     for name in sizes:
         if named[name].bound and name not in names.values():
             sizes[name] = int(parse_expression(named[name].bound).evaluate(sizes))
+    _check_whole(graph, sizes)
     return sizes
+
+
+def _check_whole(graph: Graph, sizes: Mapping[str, int]) -> None:
+    """Check that shapes have whole sizes, also where it takes several names: in ``H*W/256``."""
+    shapes = graph.sizes.tensors.values() if graph.sizes else ()
+    for text in dict.fromkeys(text for shape in shapes for text in shape if text is not None):
+        expression = parse_expression(text)
+        if expression.evaluate(sizes).denominator > 1:
+            given = ", ".join(f"{name} = {size}" for name, size in sizes.items() if name in expression.names)
+            raise ModelDiagramsError(f"{given}: expected sizes for which {expression.readable()} is a whole number")
 
 
 def _explain_unknown(graph: Graph, name: str) -> str:
@@ -66,7 +87,7 @@ def _find_problem(size: Size, number: int) -> str:
         return f"the model takes at most {size.at_most}{f' ({size.limit})' if size.limit else ''}"
     least = 0 if size.counted else size.at_least
     if number < least:
-        return f"expected at least {least}, the smallest size that is known to work"
+        return f"expected at least {least}, the smallest that was tried; for smaller ones, trace the model at one"
     step = size.multiple_of
     low = number - (number - size.remainder) % step
     if low == number:

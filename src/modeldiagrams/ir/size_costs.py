@@ -14,7 +14,6 @@ from modeldiagrams.ir.sizes import NamedSizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from modeldiagrams.ir.graph import Graph
 
@@ -37,15 +36,26 @@ class Cost(NamedTuple):
 
 
 class CostSum(NamedTuple):
-    """What a node, a function call or the model costs at all sizes.
+    """What one or more nodes cost at all sizes.
 
     Attributes:
         expression: What is known of it; None if it is not counted.
-        is_whole: Whether this is all. Otherwise it costs more at other sizes than those of the graph.
+        rest: What the rest costs at the graph's own sizes, and more or less at others; None if there is no rest.
     """
 
     expression: Expression | None = None
-    is_whole: bool = True
+    rest: int | None = None
+
+    def plus(self, other: CostSum) -> CostSum:
+        """Add."""
+        expressions = [each.expression for each in (self, other) if each.expression is not None]
+        rests = [each.rest for each in (self, other) if each.rest is not None]
+        together = functools.reduce(Expression.__add__, expressions) if expressions else None
+        return CostSum(together, sum(rests) if rests else None)
+
+    def times(self, factor: Expression, own: int = 1) -> CostSum:
+        """Multiply by an expression, which is `own` at the graph's own sizes."""
+        return CostSum(self.expression and self.expression * factor, None if self.rest is None else self.rest * own)
 
 
 class ItemCosts(NamedTuple):
@@ -66,6 +76,8 @@ class SizeCosts:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._named = graph.sizes or NamedSizes(sizes={})
+        self._own = own_sizes(graph)
+        self._bounds = bounds_of(graph)
         self.flops = self._add_up("flops")
         self.activation_bytes = self._add_up("activation_bytes")
 
@@ -76,14 +88,22 @@ class SizeCosts:
             ModelDiagramsError: for a size that is unknown, or that the model or the expressions don't take.
         """
         sizes = complete_sizes(self._graph, given)
-        bounds = bounds_of(self._graph)
-        flops = self._evaluate("flops", sizes, bounds.flops)
-        nbytes = self._evaluate("activation_bytes", sizes, bounds.memory)
-        return {item: ItemCosts(flops[item], nbytes[item]) for item in flops}
+        return {item: self.measure(item, self.flops[item], self.activation_bytes[item], sizes) for item in self.flops}
 
-    def calls(self, node: str, sizes: Mapping[str, int]) -> Fraction:
-        """How many calls at these sizes an op or module call stands for, per call of its parent; mostly 1."""
-        return self._weight(node).evaluate(sizes)
+    def measure(self, item: str | None, flops: CostSum, nbytes: CostSum, sizes: Mapping[str, int]) -> ItemCosts:
+        """Compute sums at some sizes, which are complete; `item` tells whether they rest on assumed values."""
+        return ItemCosts(
+            self._measure(flops, sizes, is_assumed=item in self._bounds.flops),
+            self._measure(nbytes, sizes, is_assumed=item in self._bounds.memory),
+        )
+
+    def calls(self, node: str) -> Expression:
+        """How many calls a node stands for at other sizes, per call of what is around it; 1 outside of loops."""
+        text = self._named.times.get(node)
+        if text is None:
+            return _ONE
+        times = parse_expression(text)
+        return times * (1 / times.evaluate(self._own))
 
     def _add_up(self, kind: _Kind) -> dict[str | None, CostSum]:
         graph = self._graph
@@ -92,53 +112,33 @@ class SizeCosts:
         for node in reversed(graph.nodes):  # from the inside to the outside
             if isinstance(node, OpNode):
                 found[node.id] = self._cost_of(node, kind)
-            own = found[node.id]
-            expression = own.expression and own.expression * self._weight(node.id)
+            cost = found[node.id].times(self.calls(node.id))
             functions = graph.functions_around(node) if graph.functions else ()
             for around in (*(call.id for call in functions), graph.hierarchy[node.id]):
-                so_far, is_whole = found[around]
-                both = expression if so_far is None else so_far + expression if expression else so_far
-                found[around] = CostSum(both, is_whole and own.is_whole)
+                found[around] = found[around].plus(cost)
         return dict(found)
 
     def _cost_of(self, op: OpNode, kind: _Kind) -> CostSum:
         number: int | None = getattr(op, kind)
-        text = getattr(self._named, kind).get(op.id)
-        if text is None and number is not None and not self._named.unknown.keys().isdisjoint((op.id, *op.outputs)):
-            return CostSum(Expression.constant(0), is_whole=False)
-        if text is None and number is None:
+        if text := getattr(self._named, kind).get(op.id):
+            return CostSum(parse_expression(text))
+        if number is None:
             return CostSum()
-        return CostSum(parse_expression(text) if text else Expression.constant(number or 0))
+        is_known = self._named.unknown.keys().isdisjoint((op.id, *op.outputs))
+        return CostSum(Expression.constant(number)) if is_known else CostSum(Expression.constant(0), rest=number)
 
-    def _weight(self, node: str) -> Expression:
-        """How many calls of a loop a node stands for at other sizes, as the graph has those of its own sizes."""
-        text = self._named.times.get(node)
-        if text is None:
-            return _ONE
-        times = parse_expression(text)
-        return times * (1 / times.evaluate(own_sizes(self._graph)))
-
-    def _evaluate(
-        self, kind: _Kind, sizes: Mapping[str, int], assumed: frozenset[str | None]
-    ) -> dict[str | None, Cost]:
-        is_own = sizes == own_sizes(self._graph)
-        assumed_sign = bounds_of(self._graph).cost_sign
-        evaluate = functools.cache(lambda expression: expression.evaluate(sizes))  # equal layers have equal ones
-        found = dict[str | None, Cost]()
-        for item, (expression, is_whole) in getattr(self, kind).items():
-            signs = {assumed_sign} if item in assumed else set[str]()
-            if is_own or expression is None:
-                found[item] = Cost(getattr(self._find(item), kind, None), "".join(signs))
-                continue
-            value = evaluate(expression)
-            signs |= {self._sign_of(name, sizes) for name in expression.names}
-            signs |= {"" if is_whole else "≥", "" if value.denominator == 1 else "≈"}
+    def _measure(self, cost: CostSum, sizes: Mapping[str, int], *, is_assumed: bool) -> Cost:
+        signs = {self._bounds.cost_sign} if is_assumed else set[str]()
+        if cost.expression is None:
+            return Cost(None, "".join(signs))
+        amount = cost.expression.evaluate(sizes)
+        if sizes == self._own:
+            amount += cost.rest or 0
+        else:
+            signs |= {self._sign_of(name, sizes) for name in cost.expression.names}
+            signs |= {"" if cost.rest is None else "≥", "" if amount.denominator == 1 else "≈"}
             signs.discard("")
-            found[item] = Cost(round(value), signs.pop() if len(signs) == 1 else "≈" if signs else "")
-        return found
-
-    def _find(self, item: str | None) -> object:
-        return self._graph.model if item is None else self._graph.functions.get(item) or self._graph.by_id[item]
+        return Cost(round(amount), signs.pop() if len(signs) == 1 else "≈" if signs else "")
 
     def _sign_of(self, name: str, sizes: Mapping[str, int]) -> str:
         """The sign of what rests on a size: values decide some, and are assumed unless someone sets the size."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.resolve.code.user_code import is_external, is_out_of_memory, loaded_sources, seeded
+from modeldiagrams.resolve.dimensions.probe import find_sizes
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
@@ -32,7 +33,7 @@ from modeldiagrams.tracer import Trace, entered_by, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from torch import nn
 
@@ -176,13 +177,20 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
             raise TargetError(reason, error.frames) from error
 
 
-def graph_of(
-    target: Target, mode: Mode = "auto", *, costs: bool = True, measure_time: bool = False, explore: bool = False
+def graph_of(  # noqa: PLR0913  (as `own_models.trace`)
+    target: Target,
+    mode: Mode = "auto",
+    *,
+    costs: bool = True,
+    measure_time: bool = False,
+    explore: bool = False,
+    dims: Mapping[str, Any] | Literal["auto"] | None = None,
 ) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
     found = record(target, mode, costs=costs, measure_time=measure_time)
+    sizes = None if explore else find_sizes(found, target, dims)
     graph = unite_traces({AS_TRACED: found}, explores=explore).graph
-    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions), sizes=sizes)
 
 
 def _has_mode(graph: Graph, mode: Mode) -> bool:

@@ -11,12 +11,14 @@ import msgspec
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from modeldiagrams.errors import OptionError, TargetError
+from modeldiagrams.errors import ModelDiagramsError, OptionError, TargetError
 from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.options.case_options import GENERATE, LONGEST, check_given_cases
+from modeldiagrams.options.dims import OFF, read_dims
 from modeldiagrams.options.options import Call
 from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
 from modeldiagrams.resolve.case_traces import in_one_mode
+from modeldiagrams.resolve.dimensions.probe import AUTO, find_sizes
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
@@ -47,6 +49,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     part: str | None = None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     explore: bool = False,
+    dims: Mapping[str, Any] | Literal["auto"] | None = None,
 ) -> Graph:
     """Run one forward pass of a model and record it, or several.
 
@@ -66,41 +69,60 @@ def trace(  # noqa: PLR0913  (as in the tracer)
             value), and ``method``, what is called in place of ``forward``. Shared arguments count where they fit.
             ``generate``: the passes of a model of transformers that generates.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
+        dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``: `Graph.sizes` then tells what depends on
+            them, found in up to 14 further passes without values. ``auto``: names by annotations, docstrings and
+            conventions, if that takes few passes.
 
     Returns:
         The graph of the pass, or of all cases.
 
     Raises:
-        OptionError: for cases that are not as described.
+        OptionError: for cases or dims that are not as described.
         ModelDiagramsError: if the tracer fails.
         TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
         TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
+    if dims is not None:
+        _check_dims(dims, has_several=cases is not None or explore)
     if cases is not None:
         shared = {"args": args, "kwargs": kwargs, "mode": mode, "costs": costs, "measure_time": measure_time}
         return _trace_cases(model, shared, cases, part=part, explore=explore).graph
     if part is not None:
         check_arguments(model, args, mode, measure_time=measure_time)
         given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore)
-    found = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
-    return unite_traces({AS_TRACED: found}, explores=explore).graph
+        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore, dims=dims)
+    found, target = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
+    sizes = find_sizes(found, target, dims)
+    return msgspec.structs.replace(unite_traces({AS_TRACED: found}, explores=explore).graph, sizes=sizes)
+
+
+def _check_dims(dims: Any, *, has_several: bool) -> None:
+    """Raise an `OptionError` for dims that are not as `trace` describes, or that it can't find."""
+    if has_several:
+        raise OptionError("dims", "a graph of several cases shows numbers; leave one of the two out.")
+    try:
+        known = dims == AUTO or read_dims(dims)
+    except ModelDiagramsError as error:
+        raise OptionError("dims", f"{error}.") from error
+    if known == OFF:
+        raise OptionError("dims", f"expected a map or {AUTO!r}, got {dims!r}; leave it out for numbers.")
 
 
 def _trace_once(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, **options: bool
-) -> Trace:
+) -> tuple[Trace, Target]:
+    """The pass, and what was called."""
     found = trace_run(model, args, kwargs, mode, **options)
     if found.graph.status.error is None or args or kwargs or not isinstance(model, nn.Module):
-        return found
+        return found, Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
     target = _infer_target(model)
     found = record(target, mode, **options)
     assumptions = (*target.assumptions, *found.graph.assumptions)
-    return replace(found, graph=msgspec.structs.replace(found.graph, assumptions=assumptions))
+    return replace(found, graph=msgspec.structs.replace(found.graph, assumptions=assumptions)), target
 
 
-def _trace_part(given: Target, part: str, mode: Mode, **options: bool) -> Graph:
+def _trace_part(given: Target, part: str, mode: Mode, **options: Any) -> Graph:
     """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
     model = given.model
     if not isinstance(model, nn.Module):
@@ -163,7 +185,7 @@ def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] |
 
     with prepared():
         options = {"costs": call["costs"], "measure_time": call["measure_time"]}
-        trace = _trace_once(model, call["args"], call["kwargs"], mode, **options)
+        trace, _ = _trace_once(model, call["args"], call["kwargs"], mode, **options)
     return rerun_within(trace, prepared)
 
 

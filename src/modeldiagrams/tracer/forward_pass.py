@@ -54,13 +54,23 @@ if TYPE_CHECKING:
 
     Prepare: TypeAlias = Callable[[OpRecorder], None]
     """Changes the recorder of a pass before the pass begins."""
+    Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class Rerun(Protocol):
     """Runs a pass again."""
 
-    def __call__(self, prepare: Prepare, *, assumes_fewer: bool = False) -> tuple[Graph, set[str]]:
-        """Return the graph, and the files that ran; with other assumed sizes if it `assumes_fewer`."""
+    def __call__(
+        self, prepare: Prepare, *, assumes_fewer: bool = False, arguments: Arguments | None = None
+    ) -> tuple[Graph, set[str]]:
+        """Return the graph, and the files that ran.
+
+        Args:
+            prepare: As `Prepare`.
+            assumes_fewer: Whether to assume other sizes.
+            arguments: Those of the function inside the model, see `unwrap`, positional and by name, in place of the
+                traced ones; the graph has no ways then.
+        """
 
 
 _R = TypeVar("_R", bound=OpRecorder)
@@ -137,26 +147,36 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
         notes += notes_on(attempt, attempts[0], error)
 
 
-def _rerun(
-    invocation: Invocation, attempt: Attempt, prepare: Prepare, *, costs: bool, assumes_fewer: bool = False
+def _rerun(  # noqa: PLR0913  (the first two are those of the trace)
+    invocation: Invocation,
+    attempt: Attempt,
+    prepare: Prepare,
+    *,
+    costs: bool,
+    assumes_fewer: bool = False,
+    arguments: Arguments | None = None,
 ) -> tuple[Graph, set[str]]:
     """Do what `Rerun` says."""
-    return _record(invocation, dataclasses.replace(attempt, assumes_fewer=assumes_fewer), costs=costs, prepare=prepare)
+    if arguments is not None:
+        invocation = Invocation(invocation.function, *arguments, opened=invocation.opened)
+    attempt = dataclasses.replace(attempt, assumes_fewer=assumes_fewer)
+    return _record(invocation, attempt, costs=costs, prepare=prepare, ways=arguments is None)
 
 
-def _record(
+def _record(  # noqa: PLR0913  (one parameter for each choice)
     invocation: Invocation,
     attempt: Attempt,
     notes: tuple[str, ...] = (),
     *,
     costs: bool,
     prepare: Prepare = lambda _: None,
+    ways: bool = True,
 ) -> tuple[Graph, set[str]]:
     """Run a pass; run it again as long as autograd functions turn out to call modules."""
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
         try:
-            recorded = _Pass(invocation, attempt, costs=costs, prepare=prepare).record(notes)
+            recorded = _Pass(invocation, attempt, costs=costs, prepare=prepare).record(notes, ways=ways)
         except Exception as error:
             if (fault := find_fault(error)) is None:
                 raise
@@ -202,18 +222,19 @@ class _Pass:
         self._finder = SourceFinder(_Pass._run_model.__code__, CallStack.run_function.__code__)
         self._named_tensors = NamedTensors()
         self._ways: PassWays | None = None
-        """What the pass left out; None while times are measured."""
+        """What the pass left out; None while times are measured, and at other sizes."""
 
-    def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
+    def record(self, notes: tuple[str, ...], *, ways: bool) -> tuple[Graph, set[str]]:
         """Run the pass, restore everything, and build the graph."""
-        self._ways = PassWays()
-        watch = self._ways.watch
+        self._ways = PassWays() if ways else None
+        watch = self._ways.watch if self._ways else None
         with self._run_with(OpRecorder if watch is None else functools.partial(WatchedRecorder, watch)):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
-            graph = self._ways.add_to(graph, self._recording, self._named_tensors)
+            if self._ways:
+                graph = self._ways.add_to(graph, self._recording, self._named_tensors)
+                self._invocation.quiet.update(self._ways.quiet())
             check_graph(graph)
-            self._invocation.quiet.update(self._ways.quiet())
         return graph, self._finder.files
 
     def measure(self) -> TimedPass:

@@ -20,6 +20,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.resolve.case_traces import TracedCases, trace_cases
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
+from modeldiagrams.resolve.dimensions.probe import AUTO, find_sizes
 from modeldiagrams.resolve.exploring import unite_traces
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
@@ -139,9 +140,10 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
+        sizes = None if call.explore else find_sizes(trace, target, call.dims or AUTO, call.inputs_from)
         trace = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
     assumptions = (*target.assumptions, *trace.graph.assumptions)
-    graph = msgspec.structs.replace(trace.graph, assumptions=assumptions)
+    graph = msgspec.structs.replace(trace.graph, assumptions=assumptions, sizes=sizes)
     return TracedCases(graph, trace.sources, (target,))
 
 

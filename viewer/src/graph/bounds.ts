@@ -47,3 +47,19 @@ export const boundsOf = memoByObject((index: GraphIndex): Bounds => {
     memory,
   };
 });
+
+/** `≥ `, `≤ ` or `≈ ` before a cost of a node or function call, or of the model (`ROOT`); mostly empty. */
+export function signBefore(index: GraphIndex, id: string, measure: "flops" | "memory"): string {
+  const { atSizes } = index.graph;
+  if (atSizes !== undefined) return atSizes.signs[measure].get(id) ?? "";
+  const { costSign, [measure]: assumed } = boundsOf(index);
+  return assumed.has(id) ? costSign : "";
+}
+
+/** How many calls in all a node stands for at other sizes than those of the pass. */
+export function callsOf({ graph: { atSizes }, parent }: GraphIndex, id: string): number {
+  if (!atSizes?.calls.size) return 1;
+  let calls = 1;
+  for (let at = id; at !== ROOT; at = parent.get(at) ?? ROOT) calls *= atSizes.calls.get(at) ?? 1;
+  return calls;
+}

@@ -12,8 +12,12 @@ export type OnlyIn = "before" | "after";
 
 /** In the union of two graphs, `only` names the graph that has the edge. */
 export type Edge = format.Edge & { only?: OnlyIn | undefined };
-/** With several cases that differ: what it is in each shown one, or null where that case has no such tensor. */
-export type TensorSpec = format.TensorSpec & { variants?: readonly (format.TensorSpec | null)[] };
+export type TensorSpec = format.TensorSpec & {
+  /** With several cases that differ: what it is in each shown one, or null where that case has no such tensor. */
+  variants?: readonly (format.TensorSpec | null)[];
+  /** An expression for each dimension, null for a number; absent if all are numbers. */
+  names?: readonly (string | null)[] | undefined;
+};
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -136,6 +140,18 @@ interface ById {
 export interface Graph extends Omit<GraphData, keyof ById>, ById {
   /** What the trace says of the ways through the code. */
   passWays?: PassWays;
+  /** Only at other sizes than those of the pass. */
+  atSizes?: AtSizes;
+}
+
+/** What a graph at other sizes of its inputs needs beside their numbers. */
+export interface AtSizes {
+  /** Name → size, where it isn't that of the pass. */
+  changed: ReadonlyMap<string, number>;
+  /** Node in a loop → how many calls it stands for, per call of what is around it. */
+  calls: ReadonlyMap<string, number>;
+  /** Node, function call or `ROOT` → `≥ `, `≤ ` or `≈ ` before its costs, if they have a sign. */
+  signs: Record<"flops" | "memory", ReadonlyMap<string, string>>;
 }
 
 /** Id of the root container; the root module's call has no node. */

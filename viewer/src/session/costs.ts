@@ -1,6 +1,6 @@
 /** The costs of nodes: parameters, FLOPs, bytes of activations, bytes moved by ops, and their time. */
 import { sum } from "d3-array";
-import { boundsOf } from "../graph/bounds.js";
+import { callsOf, signBefore } from "../graph/bounds.js";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
 
@@ -20,7 +20,7 @@ export interface Cost {
   moved: number;
   /** Nanoseconds; undefined if the trace didn't measure them. */
   time: number | undefined;
-  /** `≤ ` or `≈ ` for amounts that depend on assumed sizes. */
+  /** `≤ ` or `≈ ` for amounts that depend on assumed sizes, `≥ ` for those of which some is unknown. */
   signs: { flops?: string; memory?: string };
 }
 
@@ -55,7 +55,7 @@ export class Costs {
       memory: activation_bytes ?? undefined,
       moved: this.#movedBy(ROOT),
       time: time_ns ?? undefined,
-      signs: this.#signs([ROOT]),
+      signs: signsOf(this.#index, [ROOT]),
     };
   }
 
@@ -64,19 +64,14 @@ export class Costs {
     const nodes = ids.flatMap((id) => this.#traced(id, shown));
     return {
       parameters: this.#parameters(nodes),
-      flops: known(nodes, "flops"),
-      memory: known(nodes, "activation_bytes"),
-      moved: sum(nodes, ({ id }) => this.#movedBy(id)),
-      time: known(nodes, "time_ns"),
-      signs: this.#signs(nodes.map(({ id }) => id)),
-    };
-  }
-
-  #signs(ids: readonly string[]): Cost["signs"] {
-    const { costSign: sign, flops, memory } = boundsOf(this.#index);
-    return {
-      ...(ids.some((id) => flops.has(id)) && { flops: sign }),
-      ...(ids.some((id) => memory.has(id)) && { memory: sign }),
+      flops: this.#known(nodes, "flops"),
+      memory: this.#known(nodes, "activation_bytes"),
+      moved: sum(nodes, ({ id }) => this.#movedBy(id) * callsOf(this.#index, id)),
+      time: this.#known(nodes, "time_ns"),
+      signs: signsOf(
+        this.#index,
+        nodes.map(({ id }) => id),
+      ),
     };
   }
 
@@ -84,13 +79,21 @@ export class Costs {
   amount(ids: readonly string[], measure: AdditiveLens, shown: GraphIndex = this.#index): number {
     const nodes = ids.flatMap((id) => this.#traced(id, shown));
     if (measure === "parameters") return this.#parameters(nodes);
-    return known(nodes, COUNTS[measure]) ?? 0;
+    return this.#known(nodes, COUNTS[measure]) ?? 0;
   }
 
   /** Of the whole model. */
   total(measure: AdditiveLens): number {
     const { model } = this.#index.graph;
     return measure === "parameters" ? model.parameters.total : (model[COUNTS[measure]] ?? 0);
+  }
+
+  #known(nodes: readonly GraphNode[], what: keyof Counted): number | undefined {
+    const values = nodes.flatMap((node) => {
+      const value = (node as Counted)[what];
+      return value == null ? [] : value * callsOf(this.#index, node.id);
+    });
+    return values.length === 0 ? undefined : sum(values);
   }
 
   #movedBy(id: string): number {
@@ -160,7 +163,10 @@ export class Costs {
 
 type Counted = { flops?: number | null; activation_bytes?: number | null; time_ns?: number | null };
 
-function known(nodes: readonly GraphNode[], what: keyof Counted): number | undefined {
-  const values = nodes.flatMap((node) => (node as Counted)[what] ?? []);
-  return values.length === 0 ? undefined : sum(values);
+function signsOf(index: GraphIndex, ids: readonly string[]): Cost["signs"] {
+  const signs = (measure: "flops" | "memory") => {
+    const [first, ...others] = new Set(ids.flatMap((id) => signBefore(index, id, measure) || []));
+    return first && { [measure]: others.length > 0 ? "≈ " : first };
+  };
+  return { ...signs("flops"), ...signs("memory") };
 }

@@ -35,10 +35,15 @@ export function opName({ name }: OpNode): string {
 export function movedBytes(index: GraphIndex): Map<string, number> {
   const read = readBytes(index);
   const moved = new Map<string, number>();
+  const calls = index.graph.atSizes?.calls;
   for (const node of index.graph.nodes) {
-    const bytes = node.kind === "op" ? movedBy(index, node, read.get(node.id) ?? new Map()) : 0;
+    let bytes = node.kind === "op" ? movedBy(index, node, read.get(node.id) ?? new Map()) : 0;
     if (bytes === 0) continue;
-    for (const at of [node.id, ...ancestors(index, node.id)]) moved.set(at, (moved.get(at) ?? 0) + bytes);
+    for (const at of [node.id, ...ancestors(index, node.id)]) {
+      moved.set(at, (moved.get(at) ?? 0) + bytes);
+      // of all calls in what is around it
+      bytes *= calls?.get(at) ?? 1;
+    }
   }
   return moved;
 }

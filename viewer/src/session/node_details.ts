@@ -1,6 +1,6 @@
 /** The details of a node, as text for the details panel. */
 
-import { boundsOf } from "../graph/bounds.js";
+import { signBefore } from "../graph/bounds.js";
 import {
   ancestors,
   contentsOf,
@@ -15,7 +15,9 @@ import { shortName } from "../graph/names.js";
 import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
+import { argumentsOf as namedArguments } from "../view/labels/size_words.js";
 import { type Detail, pathOf, tensorText, typeOf } from "./naming.js";
+import { sizeFacts } from "./size_facts.js";
 import { wayFacts } from "./way_facts.js";
 
 export interface NodeDetails {
@@ -54,19 +56,20 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
   const node = index.nodes.get(id);
   const { model } = index.graph;
   const known = node ?? model;
-  const signs = signsOf(index, node?.id ?? ROOT);
+  const sign = (measure: "flops" | "memory") => signBefore(index, node?.id ?? ROOT, measure);
   const facts: Detail[] = [
     { label: "author", lines: annotationsOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },
-    { label: "arguments", lines: argumentsOf(node) },
+    { label: "arguments", lines: argumentsOf(index, node) },
+    { label: "sizes", lines: sizeFacts(index, node?.id ?? ROOT) },
     { label: "calledAt", lines: node?.kind === "function" && node.call_site ? [node.call_site] : [] },
     { label: "weights", lines: weightsOf(index, node) },
     { label: "parameters", lines: parametersOf(index, node) },
-    { label: "flops", lines: withShare(known, model, "flops", (value) => signs.flops + formatFlops(value)) },
+    { label: "flops", lines: withShare(known, model, "flops", (value) => sign("flops") + formatFlops(value)) },
     {
       label: "memory",
-      lines: withShare(known, model, "activation_bytes", (value) => signs.memory + formatBytes(value)),
+      lines: withShare(known, model, "activation_bytes", (value) => sign("memory") + formatBytes(value)),
     },
     { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
@@ -132,11 +135,15 @@ function outputsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
   return "outputs" in node ? (node.outputs ?? []).map((tensor) => tensorText(index, tensor)) : [];
 }
 
-function argumentsOf(node: GraphNode | undefined): string[] {
-  const values = node?.kind === "module" ? node.attributes : node?.kind === "op" ? node.arguments : undefined;
-  return Object.entries(values ?? {}).map(([name, value]) =>
-    /^\d+$/.test(name) ? valueText(value) : `${name}=${valueText(value)}`,
-  );
+function argumentsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const values = (node?.kind === "module" ? node.attributes : node?.kind === "op" ? node.arguments : undefined) ?? {};
+  const named = node?.kind === "op" ? namedArguments(index, node) : values;
+  return Object.entries(values).map(([name, value]) => {
+    const [text, numbers] = [named[name] ?? value, value].map(valueText);
+    // `[B,T,768]` without the quotes of its names
+    const shown = text === numbers ? numbers : `${text?.replaceAll('"', "")} = ${numbers}`;
+    return /^\d+$/.test(name) ? `${shown}` : `${name}=${shown}`;
+  });
 }
 
 function valueText(value: Json): string {
@@ -177,12 +184,6 @@ function moduleOf(node: GraphNode): ModuleNode | undefined {
 }
 
 type Measured = { flops?: number | null; activation_bytes?: number | null; time_ns?: number | null };
-
-/** What stands before costs that depend on assumed sizes. */
-function signsOf(index: GraphIndex, id: string): { flops: string; memory: string } {
-  const { costSign: sign, flops, memory } = boundsOf(index);
-  return { flops: flops.has(id) ? sign : "", memory: memory.has(id) ? sign : "" };
-}
 
 function withShare(node: object, whole: Measured, what: keyof Measured, format: (value: number) => string): string[] {
   const value = (node as Measured)[what];

@@ -12,9 +12,9 @@ from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.names.candidates import Candidate, get_constructor_numbers, make_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["find_documented_candidates"]
+__all__ = ["find_documented_candidates", "list_shapes", "list_statements"]
 
 _SIZE = r"[A-Za-z_]\w*|\d+"
 _SHAPE = re.compile(rf"[(\[]\s*((?:{_SIZE})(?:\s*(?:,|\bx\b|×)\s*(?:{_SIZE}))*)\s*,?\s*[)\]]")
@@ -40,22 +40,34 @@ def find_documented_candidates(model: nn.Module) -> dict[str, Candidate]:
     tables = [module for module in model.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)]
     rows = min((table.num_embeddings for table in tables), default=2)
     found = {}
-    for name, text, source in _statements(model):
+    for name, text, source in [*_annotations(model), *list_statements(model, model.forward)]:
         shape = _shape_in(text, numbers)
         if shape is not None and name not in found:
             found[name] = Candidate(_entry(shape, text, rows), f"as {source} says")
     return found
 
 
-def _statements(model: nn.Module) -> Iterator[tuple[str, str, str]]:
-    """Names of inputs, what is stated about them, and where."""
-    parameters = get_parameters(model.forward)
-    for name, parameter in parameters.items():
+def _annotations(model: nn.Module) -> Iterator[tuple[str, str, str]]:
+    """As `list_statements`, of annotations."""
+    for name, parameter in get_parameters(model.forward).items():
         annotation = parameter.annotation
         text = annotation if isinstance(annotation, str) else getattr(annotation, "dim_str", "")
         if sizes := re.search(r"[\"']([\w\s]+)[\"']", text) or re.fullmatch(r"([\w\s]+ [\w\s]+)", text):
             yield name, f"{text.partition('[')[0]}[ ({', '.join(sizes[1].split())})", "its annotation"
-    for owner, source in ((model.forward, "the docstring of forward"), (type(model), "the docstring of its class")):
+
+
+def list_statements(model: object, function: Callable[..., Any]) -> Iterator[tuple[str, str, str]]:
+    """What docstrings state about inputs.
+
+    Args:
+        model: The docstring of its class comes last.
+        function: The model's `forward`, or what is called in its place.
+
+    Yields:
+        The parameter, the text about it, and where it is.
+    """
+    parameters = get_parameters(function)
+    for owner, source in ((function, "the docstring of forward"), (type(model), "the docstring of its class")):
         text = inspect.getdoc(owner) if isinstance(getattr(owner, "__doc__", None), str) else ""
         items = [(match.start(), match.end(), name) for name in parameters for match in _find_items(name, text or "")]
         for (_, start, name), following in zip(sorted(items), [*sorted(items)[1:], None], strict=False):
@@ -69,15 +81,20 @@ def _find_items(name: str, text: str) -> Iterator[re.Match[str]]:
     return re.finditer(pattern, text, re.MULTILINE)
 
 
-def _shape_in(text: str, numbers: Mapping[str, int]) -> list[Any] | None:
-    """The first shape in a text; sizes that nothing tells have a usual length."""
+def list_shapes(text: str) -> Iterator[list[str]]:
+    """The shapes in a text: words and numbers of each."""
     for match in _SHAPE.finditer(text):
         sizes = re.split(r"\s*(?:,|\bx\b|×)\s*", match[1])
         is_range = all(size.isdigit() for size in sizes)
         is_one = len(sizes) == 1 and not _BATCH.fullmatch(sizes[0])
         if not (is_range or is_one or _WORDS & {size.lower() for size in sizes}):
-            return [_size(word, numbers, is_first=not at) for at, word in enumerate(sizes)]
-    return None
+            yield sizes
+
+
+def _shape_in(text: str, numbers: Mapping[str, int]) -> list[Any] | None:
+    """The first shape in a text; sizes that nothing tells have a usual length."""
+    sizes = next(list_shapes(text), None)
+    return sizes and [_size(word, numbers, is_first=not at) for at, word in enumerate(sizes)]
 
 
 def _size(word: str, numbers: Mapping[str, int], *, is_first: bool) -> Any:

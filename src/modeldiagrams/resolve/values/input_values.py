@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import UserDict
 from functools import cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import torch
@@ -28,6 +28,9 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.values.locate import describe_object, locate, suggest_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["call_for_inputs", "make_inputs"]
 
@@ -39,8 +42,12 @@ _FORMS = "a shape such as [1, 3, 8, 8], {shape: [1, 16], dtype: int64, high: 100
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def call_for_inputs(path: str) -> Arguments:
+def call_for_inputs(path: str, sizes: Mapping[str, int] | None = None) -> Arguments:
     """Call the author's function.
+
+    Args:
+        path: Where it is.
+        sizes: Values of its parameters; the others have their defaults.
 
     Returns:
         Its inputs: a dict holds them by name or position, a tuple by position; anything else is the one input.
@@ -49,7 +56,7 @@ def call_for_inputs(path: str) -> Arguments:
     if not callable(function):
         raise TargetError(f"expected a callable for the option `inputs_from`, got {path}, {describe_object(function)}")
     with user_code(f"calling {path}"):
-        returned = function()
+        returned = function(**(sizes or {}))
     # Hugging Face tokenizers and processors return a UserDict
     if isinstance(returned, dict | UserDict):
         return _arguments(dict(returned), f"what {path} returns")

@@ -1,0 +1,114 @@
+"""Fits expressions to what was seen at several sizes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
+from typing import TYPE_CHECKING, TypeAlias
+
+from modeldiagrams.ir.expressions import Expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from modeldiagrams.ir.expressions import Monomial
+
+    Values: TypeAlias = tuple[int | Fraction, ...]
+    """One for each point."""
+
+__all__ = ["Fitter"]
+
+_MOST_TERMS = 3
+_HIGHEST_DEGREE = 3
+_HIGHEST_POWER = 2
+_MOST_DENOMINATOR = 1 << 16
+_MOST_OFFSET_DENOMINATOR = 64
+_MOST_MONOMIALS = 40
+"""More than that for pairs and triples would take long."""
+
+
+class Fitter:
+    """Finds the simplest polynomial with rational coefficients that gives the values at all points."""
+
+    def __init__(self, points: Sequence[Mapping[str, int]]) -> None:
+        """Prepare the monomials.
+
+        Args:
+            points: The sizes of each pass.
+        """
+        self.points = points
+        self._most_terms = min(_MOST_TERMS, len(points) - 1)  # of the points, one is a check
+        self._found: dict[Values, Expression | None] = {}
+        names = [name for name in points[0] if len({point[name] for point in points}) > 1]
+        self._monomials: dict[Monomial, Values] = {(): (1,) * len(points)}
+        for degree in range(1, _HIGHEST_DEGREE + 1):
+            for factors in combinations_with_replacement(names, degree):
+                powers = Counter(factors)
+                if max(powers.values()) <= _HIGHEST_POWER:
+                    column = tuple(math.prod(point[name] for name in factors) for point in points)
+                    self._monomials[tuple(sorted(powers.items()))] = column
+
+    def fit(self, values: Values) -> Expression | None:
+        """The expression for these values; None if there is no simple one."""
+        if values not in self._found:
+            self._found[values] = self._fit(values)
+        return self._found[values]
+
+    def _fit(self, values: Values) -> Expression | None:
+        if len(set(values)) == 1:
+            return Expression.constant(values[0])
+        for terms in range(1, self._most_terms + 1):
+            found = [*self._solutions(values, terms)]
+            if found:
+                return min(found, key=_cost)
+        return None
+
+    def _solutions(self, values: Values, terms: int) -> Iterator[Expression]:
+        monomials = [*self._monomials.items()]
+        if terms == _MOST_TERMS:
+            monomials = [(m, column) for m, column in monomials if sum(power for _, power in m) < _HIGHEST_DEGREE]
+        for chosen in combinations(monomials[: _MOST_MONOMIALS if terms > 1 else None], terms):
+            solution = _solve([column for _, column in chosen], values)
+            if solution is not None and all(solution):
+                expression = Expression(())
+                for (monomial, _), coefficient in zip(chosen, solution, strict=True):
+                    expression += Expression(((monomial, coefficient),))
+                if _is_simple(expression):
+                    yield expression
+
+
+def _solve(columns: Sequence[Values], values: Values) -> list[Fraction] | None:
+    """The coefficients with which columns add up to the values; None if there are none, or several."""
+    n = len(columns)
+    rows = [[*row, value] for *row, value in zip(*columns, values, strict=True)]
+    for i in range(n):  # without fractions, as there are many to solve
+        at = next((at for at in range(i, len(rows)) if rows[at][i]), None)
+        if at is None:
+            return None
+        rows[i], rows[at] = rows[at], rows[i]
+        pivot = rows[i]
+        for row in (row for j, row in enumerate(rows) if j != i and row[i]):
+            factor = row[i]
+            row[:] = [pivot[i] * x - factor * y for x, y in zip(row, pivot, strict=True)]
+        if i == n - 1 and any(row[n] for row in rows[n:]):
+            return None
+    return [Fraction(row[n]) / row[i] for i, row in enumerate(rows[:n])]
+
+
+def _is_simple(expression: Expression) -> bool:
+    return all(
+        c.denominator <= (_MOST_DENOMINATOR if monomial else _MOST_OFFSET_DENOMINATOR)
+        for monomial, c in expression.terms
+    )
+
+
+def _cost(expression: Expression) -> float:
+    """How little one likes to read it."""
+    total = 0.0
+    for monomial, c in expression.terms:
+        total += 2 + 2 * sum(power for _, power in monomial) + (c.denominator > 1)
+        total += math.log2(abs(c.numerator) * c.denominator) / 4
+        total += 1.5 * (c.denominator & (c.denominator - 1) != 0) + 2 * (not monomial and c.denominator > 1)
+    return total

@@ -1,0 +1,134 @@
+"""Finds which sizes of a model's inputs may change, and runs it at several."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.sized_passes import SizedPasses, Sizes
+
+__all__ = ["FreeSizes"]
+
+_SMALL = 4
+"""Sizes up to this are no multiples of anything: they grow by 1."""
+_FACTORS = [*itertools.permutations((2, 3, 5))]
+"""By how much each name grows in each pass. They differ, so that products of names can be told apart."""
+_EVEN = 64
+"""Sizes that layers with steps make from even larger ones: 299, 363, 427."""
+_RESERVE = 4
+"""Passes that are kept for the sizes that are free."""
+_LARGE = 64
+"""Sizes from this one on are sides of images and sounds, of which most models take only multiples."""
+
+
+class FreeSizes:
+    """The sizes that may change."""
+
+    def __init__(self, passes: SizedPasses, fixed: dict[str, str]) -> None:
+        """Begin with all sizes.
+
+        Args:
+            passes: Runs the model.
+            fixed: Name of a size → why it stays; more are added.
+        """
+        self.passes, self.fixed = passes, fixed
+        self.steps = {
+            name: 1 if size <= _SMALL else size for name, size in passes.base.items() if name not in self.fixed
+        }
+        """By how much each free size changes."""
+        self._not_tied: set[tuple[str, str]] = set()
+
+    @property
+    def names(self) -> list[str]:
+        """The free sizes."""
+        return [name for name in self.passes.base if name in self.steps]
+
+    def points(self, n_points: int) -> list[tuple[Sizes, Graph]]:
+        """Sizes and graphs of passes that moved all free sizes, after that shown; only that if none is free.
+
+        Args:
+            n_points: How many, up to three.
+
+        Raises:
+            BudgetSpentError: if that takes too many passes.
+        """
+        base = self.passes.base
+        found: list[tuple[Sizes, Graph]] = [(base, self.passes.graph)]
+        while len(found) <= n_points and self.names:
+            sizes = self._at(len(found) - 1)
+            graph = self.passes.run(sizes)
+            if isinstance(graph, str):
+                self._find_refused(sizes, graph)
+                found = [each for each in found if all(each[0][name] == base[name] for name in self.fixed)]
+            else:
+                found.append((self.passes.complete(sizes), graph))
+        return found
+
+    def with_even_steps(self) -> FreeSizes:
+        """The same, but large sizes move by a number that is even, however odd they are themselves."""
+        other = FreeSizes(self.passes, dict(self.fixed))
+        for name, step in self.steps.items():
+            is_odd = step == self.passes.base[name] and step >= _EVEN // 2 and step % _EVEN
+            other.steps[name] = _EVEN if is_odd else step
+        return other
+
+    def _at(self, point: int) -> dict[str, int]:
+        return {
+            name: self.passes.base[name] + (_FACTORS[i % len(_FACTORS)][point] - 1) * self.steps[name]
+            for i, name in enumerate(self.names)
+        }
+
+    def _find_refused(self, sizes: Sizes, why: str) -> None:
+        """Find the sizes that may not be these, and let them change by less, or not at all."""
+        refused = {}
+        for name in self.names:
+            alone = self.passes.run({name: sizes[name]}) if len(self.names) > 1 else why
+            if isinstance(alone, str):
+                refused[name] = alone
+        if not refused:  # only together, which no name explains
+            name = self.names[-1]
+            refused[name] = why
+            del self.steps[name]
+        for name, message in refused.items():
+            if name in self.steps and not self._shorten(name):
+                del self.steps[name]
+            if name not in self.steps:
+                self.fixed[name] = message
+        self._tie()
+
+    def _shorten(self, name: str) -> bool:
+        """Find a smaller step for a size; whether there is one."""
+        base, before = self.passes.base[name], self.steps[name]
+        tries = [32 if base >= _LARGE else 1, *([-(base // 8)] if base > 2 * _SMALL else [])]
+        for step in tries[tries.index(before) + 1 :] if before in tries else tries:
+            most = base + (max(_FACTORS[0]) - 1) * step
+            if self.passes.can_spare(_RESERVE) and not isinstance(self.passes.run({name: most}), str):
+                self.steps[name] = step
+                return True
+        return False
+
+    def _tie(self) -> None:
+        """Let fixed sizes that are equal change together, if the model runs with that."""
+        base = self.passes.base
+        for one, other in itertools.combinations([name for name in base if name in self.fixed], 2):
+            is_seen = {one, other} & self.passes.tied.keys() or (one, other) in self._not_tied
+            if base[one] != base[other] or base[one] == 1 or is_seen or not self.passes.can_spare(_RESERVE):
+                continue
+            self._not_tied.add((one, other))
+            step = 1 if base[one] <= _SMALL else base[one]
+            self.passes.tied[other] = one
+            if isinstance(self.passes.run({one: base[one] + step}), str):
+                del self.passes.tied[other]
+            else:
+                self.steps[one] = step
+                del self.fixed[one], self.fixed[other]
+                return
+
+
+def choose_unseen(base: int, multiple: int, seen: Sequence[int]) -> int:
+    """The size that is next after the base, a multiple of a number away, and not among those seen."""
+    return next(size for k in itertools.count(1) if (size := base + k * multiple) not in seen)

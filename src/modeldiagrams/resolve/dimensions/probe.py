@@ -1,0 +1,268 @@
+"""Names the sizes of a traced model's inputs, and finds what depends on them in a few further passes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import msgspec
+
+from modeldiagrams.errors import ModelDiagramsError, TargetError
+from modeldiagrams.ir.check_sizes import check_sizes
+from modeldiagrams.ir.graph import InputNode
+from modeldiagrams.ir.sizes import NamedSizes, Size
+from modeldiagrams.options.dims import OFF
+from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
+from modeldiagrams.resolve.dimensions.letters import choose_letters
+from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
+from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
+from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
+from modeldiagrams.resolve.dimensions.sized_passes import BudgetSpentError, SizedPasses
+from modeldiagrams.tracer.values.traced_callables import unwrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.size_fits import Key
+    from modeldiagrams.resolve.dimensions.sized_passes import Sizes
+    from modeldiagrams.tracer import Trace
+
+    Dims: TypeAlias = Mapping[str, Any] | Literal["auto", "off"] | None
+
+__all__ = ["AUTO", "find_sizes"]
+
+AUTO: Literal["auto"] = "auto"
+"""Names that nobody wrote, if they take few passes."""
+_FEW_POINTS = 2
+"""Passes to fit expressions to, which is one more with the traced pass; with another one if that is not enough."""
+_MOST_POINTS = 4
+"""The most passes for that, with one to validate."""
+
+
+class CalledModel(Protocol):
+    """As `Target`."""
+
+    @property
+    def model(self) -> Any:
+        """What is called."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """With these arguments."""
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """And these."""
+
+    @property
+    def entry(self) -> Callable[..., Any] | None:
+        """What runs in place of its forward."""
+
+
+def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str | None = None) -> NamedSizes | None:
+    """Find names and expressions for the sizes in a graph.
+
+    Args:
+        trace: A pass; it runs again at other sizes.
+        target: The model, and the arguments of that pass.
+        dims: What the author wrote; None and ``off`` seek nothing.
+        inputs_from: Dotted path of the function that made the arguments.
+
+    Returns:
+        What was found; None if nothing was sought, as there are no names, or no pass.
+
+    Raises:
+        TargetError: for names of the author's that don't fit the inputs.
+    """
+    if dims is None or dims == OFF or trace.rerun is None or trace.graph.status.state != "complete":
+        return None
+    if trace.graph.status.mode == "real":
+        return NamedSizes(
+            sizes={}, notes=("Sizes have no names: this model needs real values, and they are not moved",)
+        )
+    try:
+        function, args, kwargs = unwrap(target.model, target.args, target.kwargs)
+        written = None if isinstance(dims, str) else {**dims}
+        names = name_inputs(function, args, kwargs, written, inputs_from, target.entry)
+        mover = InputMover(args, kwargs, names, inputs_from, target.entry or function)
+        mover.without_large = True
+        found = _Search(trace, names, mover, is_limited=written is None).run()
+        check_sizes(msgspec.structs.replace(trace.graph, sizes=found), trace.graph.by_id)
+    except TargetError:
+        raise
+    except Exception as fault:  # noqa: BLE001  (the graph is right without names)
+        text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
+        return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
+    return found
+
+
+class _Search:
+    def __init__(self, trace: Trace, names: InputNames, mover: InputMover, *, is_limited: bool) -> None:
+        self._graph, self._names = trace.graph, names
+        self._places: dict[str, list[tuple[str, int]]] = {name: [] for name in names.sizes}
+        for node in trace.graph.nodes:
+            if isinstance(node, InputNode):
+                for i, name in enumerate(names.dims.get(node.name, ())):
+                    if isinstance(name, str):
+                        self._places[name].append((node.outputs[0], i))
+        self._passes = SizedPasses(trace, mover, names.sizes, is_limited=is_limited)
+        self._free = FreeSizes(self._passes, mover.explain_fixed())
+        self._notes: list[str] = []
+        self._multiples: dict[str, int] = {}
+        """What each free size differs from the traced one by a multiple of."""
+        self._validated: dict[str, int] = {}
+
+    def run(self) -> NamedSizes | None:
+        if not self._passes.base:
+            return None
+        fits = SizeFits()
+        try:
+            fits = self._fit()
+        except BudgetSpentError as spent:
+            self._notes.append(f"Sizes have no names: {spent}")
+        return self._write(fits)
+
+    def _fit(self) -> SizeFits:
+        """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
+        n_points = _FEW_POINTS
+        fits, is_coarse = self._fit_points(n_points), False
+        while self._free.names:
+            while self._fix_folded(fits):
+                fits = self._fit_points(n_points)
+            for name, multiple in _find_multiples(fits, self._free.names).items():
+                self._multiples[name] = math.lcm(self._multiples.get(name, 1), multiple)
+            self._validated = self._choose_sizes()
+            graph = self._passes.run(self._validated)
+            wrong = [] if isinstance(graph, str) else self._find_wrong(fits)
+            if not isinstance(graph, str) and not wrong:
+                break
+            if n_points == _FEW_POINTS and not isinstance(graph, str):
+                n_points += 1
+                fits = self._fit_points(n_points)
+            elif not is_coarse:  # it pads: then only larger steps tell the same
+                is_coarse = True
+                names = set[str]().union(*(fits.expressions[key].names for key in wrong if key in fits.expressions))
+                for name in names & {*self._free.names} or self._free.names:
+                    self._multiples[name] = math.lcm(self._multiples[name], abs(self._free.steps[name]))
+            elif isinstance(graph, str):
+                self._notes.append(f"Sizes have no names: none holds at {_say(self._validated)}: {graph}")
+                return SizeFits()
+            else:
+                fits.drop(wrong)
+                break
+        return fits
+
+    def _fit_points(self, n_points: int) -> SizeFits:
+        fits = fit_sizes(self._graph, self._free.points(n_points))
+        if n_points == _FEW_POINTS and fits.lacks_some():
+            return self._fit_points(n_points + 1)
+        before = self._free
+        even = before.with_even_steps()
+        if even.steps == before.steps or not self._passes.can_spare(_MOST_POINTS) or not fits.lacks_some():
+            return fits
+        other = fit_sizes(self._graph, even.points(n_points))
+        if len(other.unknown) < len(fits.unknown) and even.steps.keys() == before.steps.keys():
+            self._free, fits = even, other
+        return fits
+
+    def _find_wrong(self, fits: SizeFits) -> list[Key]:
+        """What expressions get wrong in any pass at sizes for which they should hold."""
+        wrong = (key for sizes, graph in self._list_checked() for key in fits.find_wrong(graph, sizes))
+        return [*dict.fromkeys(wrong)]
+
+    def _list_checked(self) -> list[tuple[Sizes, Graph]]:
+        return [
+            (sizes, graph)
+            for sizes, graph in self._passes.ran
+            if all(
+                (sizes[name] - size) % self._multiples.get(name, 1) == 0
+                if name in self._free.steps
+                else sizes[name] == size
+                for name, size in self._passes.base.items()
+                if name not in self._passes.tied
+            )
+        ]
+
+    def _fix_folded(self, fits: SizeFits) -> bool:
+        """Fix sizes of which a part goes into the batch of an output: ``view(-1, 8*14*14)``."""
+        batch = next(iter(self._passes.base))
+        outputs = {edge.tensor for edges in self._graph.adjacency.values() for edge in edges if not edge.argument}
+        for key, expression in fits.expressions.items():
+            if key[0] != "tensors" or key[1] not in outputs:
+                continue
+            for monomial, c in expression.terms:
+                others = {name for name, _ in monomial} - {batch}
+                if c.denominator > 1 and others and len(others) < len(monomial):
+                    for name in others & self._free.steps.keys():
+                        del self._free.steps[name]
+                        self._free.fixed[name] = f"a part of it goes into {batch} of an output: {expression}"
+                    return True
+        return False
+
+    def _choose_sizes(self) -> dict[str, int]:
+        """Sizes of the pass that validates: those of the last one, if they still fit."""
+        base, last = self._passes.base, self._validated
+        if last.keys() == self._free.steps.keys() and all(
+            (size - base[name]) % self._multiples[name] == 0 for name, size in last.items()
+        ):
+            return last
+        sizes: dict[str, int] = {}
+        for name in self._free.names:
+            seen = {each[name] for each, _ in self._passes.ran}
+            seen |= {size for other, size in sizes.items() if base[other] == base[name]}
+            sign = 1 if self._free.steps[name] > 0 else -1
+            sizes[name] = choose_unseen(base[name], sign * self._multiples[name], [*seen])
+        return sizes
+
+    def _write(self, fits: SizeFits) -> NamedSizes:
+        named = NamedSizes(
+            sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied},
+            letters=dict(self._names.letters),
+            unknown=fits.unknown if fits.expressions else {},
+            checked=tuple({**sizes} for sizes, _ in self._list_checked()),
+            notes=tuple(self._notes),
+        )
+        for (field, name, *rest), expression in fits.expressions.items():
+            if field == "tensors":
+                spec = self._graph.tensors[name].shape or ()
+                texts = list(named.tensors.get(name, (None,) * len(spec)))
+                texts[int(rest[0])] = str(expression)
+                named.tensors[name] = tuple(texts)
+            elif field == "arguments":
+                named.arguments.setdefault(name, {})[rest[0]] = str(expression)
+            else:
+                getattr(named, field)[name] = str(expression)
+        named.letters.update(choose_letters(named))
+        return named
+
+    def _write_size(self, name: str) -> Size:
+        base, names = self._passes.base[name], self._names
+        multiple = self._multiples.get(name, 1)
+        tied = [other for other, one in self._passes.tied.items() if one == name]
+        return Size(
+            size=base,
+            places=tuple(place for each in (name, *tied) for place in self._places[each]),
+            arguments=tuple(argument for argument, size in names.arguments.items() if size in {name, *tied}),
+            named_by=names.named_by.get(name, "convention"),
+            meaning=names.meanings.get(name, ""),
+            multiple_of=multiple,
+            remainder=base % multiple,
+            at_least=min((base, *(sizes[name] for sizes, _ in self._list_checked()))),
+            fixed=self._free.fixed.get(name, ""),
+        )
+
+
+def _find_multiples(fits: SizeFits, names: list[str]) -> dict[str, int]:
+    """What each size has to be a multiple of, up to a remainder: then its share in every expression is whole."""
+    found = dict.fromkeys(names, 1)
+    for expression in set(fits.expressions.values()):
+        for monomial, c in expression.terms:
+            if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0] in found:
+                name = monomial[0][0]
+                found[name] = math.lcm(found[name], c.denominator)
+    return found
+
+
+def _say(sizes: Sizes) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())

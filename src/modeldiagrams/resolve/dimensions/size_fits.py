@@ -1,0 +1,215 @@
+"""Expressions for all that changes in a graph with the sizes of its inputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from modeldiagrams.ir.expressions import Expression
+from modeldiagrams.ir.graph import OpNode
+from modeldiagrams.resolve.dimensions.fitting import Fitter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from modeldiagrams.ir.graph import Graph
+
+    Key: TypeAlias = tuple[str, ...]
+    """A field of `NamedSizes`, and where in it: ``("tensors", "/add:0", "1")``."""
+
+__all__ = ["SizeFits", "fit_sizes", "read_numbers"]
+
+_NOT_SIMPLE = "no simple expression"
+_ONE = Expression.constant(1)
+
+
+@dataclass
+class SizeFits:
+    """What was found."""
+
+    numbers: dict[Key, int] = field(default_factory=dict)
+    """Those of the graph, which may change."""
+    expressions: dict[Key, Expression] = field(default_factory=dict)
+    """Of numbers that change."""
+    unknown: dict[str, str] = field(default_factory=dict)
+    """As in `NamedSizes`."""
+
+    def lacks_some(self) -> bool:
+        """Whether tensors have sizes that change in no simple way."""
+        return any(":" in name and why.startswith(_NOT_SIMPLE) for name, why in self.unknown.items())
+
+    def find_wrong(self, graph: Graph, sizes: Mapping[str, int]) -> list[Key]:
+        """The keys of expressions, and of numbers that should be the same, which a pass has other numbers for."""
+        numbers, values = read_numbers(graph), dict[Expression, Fraction]()
+        for expression in self.expressions.values():
+            if expression not in values:
+                values[expression] = expression.evaluate(sizes)
+        wrong = [key for key, expression in self.expressions.items() if numbers.get(key) != values[expression]]
+        return wrong + [
+            key
+            for key, number in self.numbers.items()
+            if key not in self.expressions and key[1] not in self.unknown and numbers.get(key) != number
+        ]
+
+    def drop(self, keys: Sequence[Key]) -> None:
+        """Leave out what is wrong."""
+        for key in keys:
+            self.expressions.pop(key, None)
+            self.unknown[key[1]] = "changes in another way at other sizes"
+
+
+def read_numbers(graph: Graph) -> dict[Key, int]:
+    """The numbers that may change: sizes of tensors, whole numbers among arguments, and costs."""
+    found: dict[Key, int] = {}
+    for tensor, spec in graph.tensors.items():
+        for i, size in enumerate(spec.shape or ()):
+            if isinstance(size, int):
+                found["tensors", tensor, str(i)] = size
+    for node in graph.nodes:
+        if isinstance(node, OpNode):
+            found.update((("arguments", node.id, path), n) for path, n in _find_numbers(node.arguments, ""))
+            for cost in ("flops", "activation_bytes"):
+                if (number := getattr(node, cost)) is not None:
+                    found[cost, node.id] = number
+    return found
+
+
+def _find_numbers(value: Any, path: str) -> Iterator[tuple[str, int]]:
+    if type(value) is int:
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _find_numbers(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from _find_numbers(item, f"{path}[{i}]")
+
+
+def fit_sizes(graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> SizeFits:
+    """Fit expressions.
+
+    Args:
+        graph: The graph that is shown; all passes have its nodes.
+        passes: Sizes and graph of each pass, the shown one first.
+    """
+    return _Fits(graph, passes).run()
+
+
+class _Fits:
+    def __init__(self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> None:
+        numbers = [read_numbers(each) for _, each in passes]
+        self._graph, self.found = graph, SizeFits(numbers[0])
+        self._fitter = Fitter([sizes for sizes, _ in passes])
+        self._numbers = {
+            key: tuple(each[key] for each in numbers) for key in numbers[0] if all(key in each for each in numbers)
+        }
+        self._lost = {key[1] for key in numbers[0] if key not in self._numbers}
+        self._costs: dict[Any, Expression | None] = {}
+        self._products: dict[Any, Expression] = {}
+        self._inputs: dict[str, list[str]] = {}
+        for edges in graph.adjacency.values():
+            for edge in edges:
+                self._inputs.setdefault(edge.to, []).append(edge.tensor)
+
+    def run(self) -> SizeFits:
+        graph, unknown = self._graph, self.found.unknown
+        unknown.update((name, "not there at other sizes") for name in sorted(self._lost))
+        assumed = {*graph.status.assumed_tensors, *graph.status.assumed_flops}
+        unknown.update((name, "depends on values") for name in graph.status.assumed_tensors)
+        made = {tensor: node for node in graph.nodes if isinstance(node, OpNode) for tensor in node.outputs}
+        for tensor in graph.tensors:
+            if tensor not in assumed:
+                self._fit_tensor(tensor, made.get(tensor))
+        for node in graph.nodes:
+            if isinstance(node, OpNode) and not assumed.intersection((node.id, *node.outputs)):
+                self._fit_op(node)
+        return self.found
+
+    def _fit_tensor(self, tensor: str, op: OpNode | None) -> None:
+        for i in range(len(self._graph.tensors[tensor].shape or ())):
+            key = ("tensors", tensor, str(i))
+            values = self._numbers.get(key)
+            if values is None or len(set(values)) == 1:
+                continue
+            found = self._fitter.fit(values) or (self._fit_to_inputs(values, op) if op else None)
+            self._keep(key, found, values)
+
+    def _fit_op(self, op: OpNode) -> None:
+        numbers = self._numbers
+        for path, _ in _find_numbers(op.arguments, ""):
+            key: Key = ("arguments", op.id, path)
+            if key in numbers and len(set(numbers[key])) > 1:
+                self._keep(key, self._fitter.fit(numbers[key]) or self._fit_to_sizes(numbers[key], op), numbers[key])
+        for cost in ("flops", "activation_bytes"):
+            values = numbers.get((cost, op.id))
+            if values is not None and len(set(values)) > 1:
+                self._keep((cost, op.id), self._fit_cost(values, op), values)
+
+    def _keep(self, key: Key, found: Expression | None, values: Sequence[int]) -> None:
+        if found is None:
+            self.found.unknown.setdefault(key[1], f"{_NOT_SIMPLE}: {', '.join(map(str, values))}")
+        else:
+            self.found.expressions[key] = found
+
+    def _shape(self, tensor: str) -> list[tuple[tuple[int, ...], Expression | None]]:
+        """Sizes at all points, and expression, of each dimension; None if it has none."""
+        shape = []
+        for i in range(len(self._graph.tensors[tensor].shape or ())):
+            key = ("tensors", tensor, str(i))
+            values = self._numbers.get(key)
+            if values is None:
+                return []
+            constant = Expression.constant(values[0]) if len(set(values)) == 1 else None
+            shape.append((values, constant or self.found.expressions.get(key)))
+        return shape
+
+    def _fit_to_sizes(self, values: tuple[int, ...], op: OpNode) -> Expression | None:
+        """A size among the op's outputs or inputs: an argument such as ``size``."""
+        every = (size for tensor in (*op.outputs, *self._inputs.get(op.id, ())) for size in self._shape(tensor))
+        return next((expression for sizes, expression in every if sizes == values), None)
+
+    def _fit_to_inputs(self, values: tuple[int, ...], op: OpNode) -> Expression | None:
+        """A product of neighbouring sizes of an input (flatten, reshape), or a sum of sizes of all (cat)."""
+        shapes = [self._shape(tensor) for tensor in self._inputs.get(op.id, ())]
+        for shape in shapes:
+            for start in range(len(shape)):
+                for end in range(start + 1, len(shape) + 1):
+                    if (found := self._scaled(values, shape[start:end])) is not None:
+                        return found
+        if len({len(shape) for shape in shapes}) == 1:
+            for sizes in zip(*shapes, strict=True):
+                totals = tuple(map(sum, zip(*(numbers for numbers, _ in sizes), strict=True)))
+                expressions = [expression for _, expression in sizes if expression is not None]
+                if totals == values and len(expressions) == len(sizes):
+                    return sum(expressions, Expression(()))
+        return None
+
+    def _scaled(
+        self, values: Sequence[int], shape: Sequence[tuple[tuple[int, ...], Expression | None]], *, fits: bool = False
+    ) -> Expression | None:
+        """The product of the sizes times a number, or times an expression if it `fits`."""
+        expressions = [expression for _, expression in shape if expression is not None]
+        products = [math.prod(numbers) for numbers in zip(*(numbers for numbers, _ in shape), strict=True)] or [
+            1
+        ] * len(values)
+        if len(expressions) < len(shape) or not all(products):
+            return None
+        ratios = tuple(Fraction(value, product) for value, product in zip(values, products, strict=True))
+        factor = Expression.constant(ratios[0]) if len(set(ratios)) == 1 else self._fitter.fit(ratios) if fits else None
+        if factor is None:
+            return None
+        key = tuple(expressions)
+        if key not in self._products:
+            self._products[key] = reduce(Expression.__mul__, expressions, _ONE)
+        return self._products[key] * factor
+
+    def _fit_cost(self, values: tuple[int, ...], op: OpNode) -> Expression | None:
+        shapes = [self._shape(tensor) for tensor in (*op.outputs, *self._inputs.get(op.id, ()))]
+        key = values, tuple(tuple(numbers for numbers, _ in shape) for shape in shapes)
+        if key not in self._costs:
+            found = (self._scaled(values, shape, fits=fits) for fits in (False, True) for shape in shapes)
+            self._costs[key] = next((each for each in found if each is not None), None) or self._fitter.fit(values)
+        return self._costs[key]

@@ -1,0 +1,128 @@
+"""Runs a traced model at other sizes of its inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.graph import OpNode
+from modeldiagrams.tracer.recording.work_limit import OtherWayError, PassTooLargeError, Work, work_limited
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from modeldiagrams.ir.graph import Failure, Graph
+    from modeldiagrams.tracer import Trace
+
+    Sizes: TypeAlias = Mapping[str, int]
+
+__all__ = ["BudgetSpentError", "SizedPasses"]
+
+_MOST_CALLS = 12000
+"""How many functions and operators of PyTorch all further passes of a model together may call by default."""
+_UNLIMITED = 1 << 60
+_MOST_PASSES = 14
+
+
+class Mover(Protocol):
+    """Makes arguments at other sizes, see `moved_inputs`."""
+
+    def move(self, sizes: Sizes) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same arguments at other sizes."""
+
+
+class BudgetSpentError(ModelDiagramsError):
+    """Further passes would take too long."""
+
+
+class SizedPasses:
+    """The further passes of a model."""
+
+    def __init__(self, trace: Trace, mover: Mover, base: Sizes, *, is_limited: bool) -> None:
+        """Keep what is traced.
+
+        Args:
+            trace: The pass that the graph shows.
+            mover: Makes its arguments at other sizes.
+            base: The sizes of that pass.
+            is_limited: Whether passes are few and small.
+        """
+        self.base, self.graph = dict(base), trace.graph
+        self.tied: dict[str, str] = {}
+        """Name of a size → the name whose size it always is."""
+        self.ran: list[tuple[Sizes, Graph]] = []
+        """Sizes and graphs of the passes that ran as the traced one."""
+        self._trace, self._mover = trace, mover
+        ops = frozenset(node.id for node in trace.graph.nodes if isinstance(node, OpNode))
+        self._work = Work(_MOST_CALLS if is_limited else _UNLIMITED, known=ops)
+        self._n_begun, self._most_calls = 0, 0
+        self._done: dict[tuple[tuple[str, int], ...], Graph | str] = {}
+
+    def complete(self, moved: Sizes) -> dict[str, int]:
+        """All sizes, of which some are not as in the traced pass."""
+        sizes = {**self.base, **moved}
+        return sizes | {name: sizes[other] for name, other in self.tied.items()}
+
+    def can_spare(self, n_passes: int) -> bool:
+        """Whether so many passes are left after one more."""
+        return self._n_begun + n_passes < _MOST_PASSES and self._work.calls > (n_passes + 1) * self._most_calls
+
+    def run(self, moved: Sizes) -> Graph | str:
+        """Run a pass.
+
+        Args:
+            moved: Sizes that differ from those of the traced pass.
+
+        Returns:
+            Its graph, or why it doesn't count: the model's message, or what changes.
+
+        Raises:
+            BudgetSpentError: if that would take too long.
+        """
+        sizes = self.complete(moved)
+        key = tuple(sizes.items())
+        if key not in self._done:
+            if self._n_begun == _MOST_PASSES:
+                raise BudgetSpentError(f"{_MOST_PASSES} passes, the most")
+            self._n_begun += 1
+            calls = self._work.calls
+            self._done[key] = self._run(sizes)
+            self._most_calls = max(self._most_calls, calls - self._work.calls)
+            if not isinstance(graph := self._done[key], str):
+                self.ran.append((sizes, graph))
+        return self._done[key]
+
+    def _run(self, sizes: Sizes) -> Graph | str:
+        arguments = self._mover.move({name: size for name, size in sizes.items() if size != self.base[name]})
+        self._work.new.clear()
+        with work_limited(self._work):
+            graph, _ = self._trace.rerun(lambda _: None, arguments=arguments)  # type: ignore[misc]
+        error = graph.status.error
+        if error and error.type == OtherWayError.__name__:
+            return f"the graph changes: {error.message}"
+        if error is None:
+            return find_change(self.graph, graph) or graph
+        if error.type == PassTooLargeError.__name__:
+            raise BudgetSpentError("models of this length are not run again unless `dims` is written")
+        return _describe(error)
+
+
+def find_change(graph: Graph, other: Graph) -> str:
+    """What another pass does in another way, in a few words; empty if nothing."""
+    for node, again in zip(graph.nodes, other.nodes, strict=False):
+        if (node.id, getattr(node, "name", "")) != (again.id, getattr(again, "name", "")):
+            return f"the graph changes: {again.id}"
+        edges, edges_again = graph.adjacency.get(node.id, ()), other.adjacency.get(node.id, ())
+        if edges != edges_again:
+            return f"the graph changes: what {node.id} makes is used in another way"
+    if len(graph.nodes) != len(other.nodes):
+        more = max(graph.nodes, other.nodes, key=len)
+        return f"the graph changes: {more[min(len(graph.nodes), len(other.nodes))].id}"
+    return "" if graph.hierarchy == other.hierarchy else "the graph changes: modules contain other ops"
+
+
+def _describe(error: Failure) -> str:
+    line = error.message.strip().partition("\n")[0][:200]
+    where = f" ({error.frames[-1].file.rpartition('/')[2]}:{error.frames[-1].line})" if error.frames else ""
+    return f"{error.type.rpartition('.')[2]}: {line}{where}"

@@ -1,0 +1,176 @@
+"""Compares what a graph says of other sizes with graphs that were traced at them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from modeldiagrams.ir.graph import Graph, NamedSizes, OpNode
+from named_sizes.arithmetic import names_in, value
+
+
+@dataclass
+class Comparison:
+    """What is not as the graph says, and how much can vary."""
+
+    wrong: list[str] = field(default_factory=list)
+    """Expressions that give another number."""
+    silent: list[str] = field(default_factory=list)
+    """Numbers that change, and nothing says so."""
+    unknown: int = 0
+    """Dimensions that change, are listed as unknown, and are no failure."""
+    texts: int = 0
+    """Texts among arguments that change, as of slices: expressions are for numbers only."""
+    compared: int = 0
+
+
+def numbers_of(arguments: Any, path: str = "") -> Iterator[tuple[str, int | float]]:
+    """The numbers among an op's arguments and their places: ``size[1]``."""
+    if isinstance(arguments, int | float) and not isinstance(arguments, bool):
+        yield path, arguments
+    elif isinstance(arguments, list | tuple):
+        for i, part in enumerate(arguments):
+            yield from numbers_of(part, f"{path}[{i}]")
+    elif isinstance(arguments, Mapping):
+        for key, part in arguments.items():
+            yield from numbers_of(part, f"{path}.{key}" if path else str(key))
+
+
+def texts_of(arguments: Any) -> Iterator[str]:
+    """The texts among an op's arguments: slices, modes, equations."""
+    parts = arguments.values() if isinstance(arguments, Mapping) else arguments
+    for part in parts if isinstance(parts, Iterable) else ():
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from texts_of(part)
+
+
+def loop_key(graph: Graph, node: Any) -> tuple[Any, ...]:
+    """What calls of one loop have in common."""
+    parent = (graph.hierarchy[node.id] or "").split("#")[0]
+    return parent, getattr(node, "path", None), getattr(node, "name", None), node.source
+
+
+def counted_values(named: NamedSizes, fresh: Graph) -> dict[str, int]:
+    """The sizes that values decide, as they came out in the fresh pass."""
+    found = {}
+    for name, size in named.sizes.items():
+        places = [
+            (tensor, i) for tensor, parts in named.tensors.items() for i, part in enumerate(parts) if part == name
+        ]
+        if size.counted and (seen := [p for p in places if p[0] in fresh.tensors]):
+            tensor, i = seen[0]
+            found[name] = fresh.tensors[tensor].shape[i]
+    return found
+
+
+class FreshPass:
+    """A graph with names against one that was traced at other sizes."""
+
+    def __init__(self, graph: Graph, fresh: Graph, sizes: Mapping[str, int]) -> None:
+        assert graph.sizes is not None
+        self._graph, self._fresh, self._named = graph, fresh, graph.sizes
+        self._sizes = {**sizes, **counted_values(graph.sizes, fresh)}
+        self._makers = {tensor: node.id for node in graph.nodes for tensor in getattr(node, "outputs", ())}
+        self.found = Comparison()
+
+    def compare(self) -> Comparison:
+        """Compare everything."""
+        self._compare_nodes()
+        for tensor, spec in self._graph.tensors.items():
+            if tensor in self._fresh.tensors:
+                self._compare_shape(tensor, spec.shape, self._fresh.tensors[tensor].shape)
+        for node in self._graph.nodes:
+            other = self._fresh.node(node.id) if node.id in self._fresh.hierarchy else None
+            if isinstance(node, OpNode) and isinstance(other, OpNode):
+                self._compare_arguments(node, other)
+                for cost in ("flops", "activation_bytes"):
+                    expression = getattr(self._named, cost).get(node.id)
+                    self._compare(f"{node.id} {cost}", expression, getattr(node, cost), getattr(other, cost), node.id)
+        self._compare_bounds()
+        self._compare_times()
+        for cost in ("flops", "activation_bytes"):
+            self._compare_total(cost)
+        return self.found
+
+    def _is_unknown(self, *ids: str | None) -> bool:
+        return any(i in self._named.unknown for i in ids if i)
+
+    def _compare_nodes(self) -> None:
+        here, there = {node.id for node in self._graph.nodes}, {node.id for node in self._fresh.nodes}
+        turns = {loop_key(self._graph, self._graph.node(i)) for i in self._named.times}
+        for node in self._graph.nodes:
+            if node.id not in there and node.id not in self._named.times and not self._is_unknown(node.id):
+                self.found.silent.append(f"{node.id} is not there at these sizes")
+        for node in self._fresh.nodes:
+            if node.id not in here and (not hasattr(node, "source") or loop_key(self._fresh, node) not in turns):
+                self.found.silent.append(f"{node.id} is there at these sizes only")
+
+    def _compare(self, what: str, expression: str | None, here: Any, there: Any, *ids: str) -> None:
+        self.found.compared += 1
+        if expression is not None:
+            try:
+                given: Any = value(expression, self._sizes)
+            except KeyError as error:
+                given = f"no value, because {error} has none"
+            if given != there:
+                shown = ", ".join(f"{n} = {self._sizes.get(n)}" for n in sorted(names_in(expression)))
+                self.found.wrong.append(f"{what}: {expression} is {given} at {shown}; the pass has {there}")
+        elif here != there:
+            if self._is_unknown(*ids):
+                self.found.unknown += 1
+            else:
+                self.found.silent.append(f"{what}: {here} has no expression; the pass has {there}")
+
+    def _compare_shape(self, tensor: str, here: tuple[int, ...], there: tuple[int, ...]) -> None:
+        if len(here) != len(there):
+            self.found.silent.append(f"{tensor} has {len(here)} dimensions, and {len(there)} at these sizes")
+            return
+        expressions = self._named.tensors.get(tensor) or (None,) * len(here)
+        for i, (expression, a, b) in enumerate(zip(expressions, here, there, strict=True)):
+            self._compare(f"{tensor} dim {i}", expression, a, b, tensor, self._makers.get(tensor, ""))
+
+    def _compare_arguments(self, node: OpNode, other: OpNode) -> None:
+        self.found.texts += [*texts_of(node.arguments)] != [*texts_of(other.arguments)]
+        here, there = dict(numbers_of(node.arguments)), dict(numbers_of(other.arguments))
+        expressions = self._named.arguments.get(node.id, {})
+        for path in {**here, **expressions}:
+            if path not in there:
+                self.found.silent.append(f"{node.id} argument {path}: not among {sorted(there)} at these sizes")
+            else:
+                what = f"{node.id} argument {path}"
+                self._compare(what, expressions.get(path), here.get(path), there[path], node.id)
+
+    def _compare_bounds(self) -> None:
+        for name, size in self._named.sizes.items():
+            if size.bound and name in self._sizes and value(size.bound, self._sizes) < self._sizes[name]:
+                self.found.wrong.append(f"{name} is {self._sizes[name]}, above its bound {size.bound}")
+
+    def _compare_times(self) -> None:
+        counts = Counter(loop_key(self._fresh, node) for node in self._fresh.nodes if hasattr(node, "source"))
+        for i, expression in self._named.times.items():
+            self._compare(f"{i} times", expression, None, counts[loop_key(self._graph, self._graph.node(i))], i)
+
+    def _compare_total(self, cost: str) -> None:
+        """Costs of the whole model are the sum of those of its ops, each as often as its loop runs."""
+        total: Fraction | int = 0
+        turns = Counter(loop_key(self._graph, self._graph.node(i)) for i in self._named.times)
+        for node in self._graph.nodes:
+            if not isinstance(node, OpNode):
+                continue
+            if self._is_unknown(node.id, *node.outputs):
+                return
+            expression = getattr(self._named, cost).get(node.id)
+            try:
+                own = (getattr(node, cost) or 0) if expression is None else value(expression, self._sizes)
+                if (times := self._named.times.get(node.id)) is not None:
+                    own = Fraction(own) * value(times, self._sizes) / turns[loop_key(self._graph, node)]
+            except KeyError:
+                return  # reported for the op
+            total += own
+        if total != (there := getattr(self._fresh.model, cost) or 0):
+            self.found.wrong.append(f"{cost} of the model: {total} by its ops' expressions; the pass has {there}")
