@@ -213,9 +213,9 @@ def _with_sources_here(delivery: _Delivery, request: TraceRequest) -> Traced | R
 
 def _find_here(file: str, there: str | None, folders: Iterable[str]) -> str | None:
     """Find a file of another machine here, in a folder of imports or at the same place."""
-    parts, folders = PurePath(file).parts[1:], [Path(folder) for folder in folders if folder != _THERE]
-    imported = (str(folder / PurePath(*parts[start:])) for start in range(len(parts)) for folder in folders)
-    is_known = any(PurePath(file).is_relative_to(folder) for folder in folders)
+    parts, roots = PurePath(file).parts[1:], [Path(folder) for folder in folders if folder != _THERE]
+    imported = (str(root / PurePath(*parts[start:])) for start in range(len(parts)) for root in roots)
+    is_known = any(PurePath(file).is_relative_to(root) for root in roots)
     candidates = itertools.chain([file] if is_known else [], imported, [file])
     return next((found for found in candidates if _digest(found) == there), None)
 
