@@ -232,7 +232,7 @@ class Anchors(nn.Module):
         return torch.cat(boxes, 1) + torch.cat(anchors)
 
 
-@known(images, B=free(2), H=free(32, 8), W=free(64, 8))
+@known(images, B=free(2), H=free(32, 8, most=400), W=free(64, 8, most=400))
 class Queries(nn.Module):
     """DETR: the number of queries stays."""
 

@@ -473,3 +473,33 @@ class Decoder(nn.Module):
             last = self.head(self.attention(self.words(sequence))[:, -1])
             sequence = torch.cat([sequence, last.argmax(-1, keepdim=True)], 1)
         return sequence
+
+
+@known(sequence, B=free(2), T=free(12))
+class LastTokens(nn.Module):
+    """Keeps at most the last 20: more tokens change nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+
+    def forward(self, x):
+        return self.attention(x[:, -20:])
+
+
+@known(sequence, B=free(2), T=free(12))
+class NearAndFar(nn.Module):
+    """Distances in 8 buckets up to 100, and other steps where more than 100 tokens come."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias, self.qk = nn.Embedding(8, 1), nn.Linear(24, 48)
+
+    def forward(self, x):
+        q, k = self.qk(x).chunk(2, -1)
+        place = torch.arange(x.shape[1])
+        bucket = (place[None] - place[:, None]).abs().clamp(max=100) // 13
+        if x.shape[1] > 100:
+            k = F.avg_pool1d(k.mT, 2).mT
+            bucket = bucket[:, 1::2]
+        return (q @ k.mT + self.bias(bucket).squeeze(-1)).softmax(-1)

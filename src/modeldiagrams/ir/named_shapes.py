@@ -66,7 +66,9 @@ def say_sizes(graph: Graph) -> str:
         return ""
     listed = [(name, named.sizes[name]) for name in own_sizes(graph)]
     counted = [(name, size) for name, size in listed if size.counted]
-    letters = [f"{name} = {parse_expression(text).readable([*named.sizes])}" for name, text in named.letters.items()]
+    stand_for = {letter: parse_expression(text) for letter, text in named.letters.items()}
+    known = own_sizes(graph).keys()
+    letters = [f"{one} = {each.readable([*known])}" for one, each in stand_for.items() if each.names <= known]
     return " · ".join(
         [
             *_say_sizes([(name, size) for name, size in listed if not size.counted]),

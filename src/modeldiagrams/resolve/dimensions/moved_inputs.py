@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
 
+from modeldiagrams.resolve.dimensions.followed_sizes import name_leaves
 from modeldiagrams.resolve.dimensions.usual_dims import get_last_word
 from modeldiagrams.resolve.values.input_entries import find_instances
 from modeldiagrams.resolve.values.input_values import call_for_inputs
@@ -96,18 +98,11 @@ class InputMover:
             like = self._tensors.get(name, tensor)
             placed = tensor if tensor.device == like.device else tensor.to(like.device)
             copies.setdefault(id(tensor), self._move_tensor(name, placed, sizes))
-        for path, name in self.names.arguments.items():
-            if name in sizes:
-                args, kwargs = self._put(args, kwargs, path, sizes[name])
+        if self.names.arguments:
+            leaves, containers = name_leaves(self._argument_names[0], args, kwargs)
+            named = [(self.names.arguments.get(path, ""), leaf) for path, leaf in leaves]
+            args, kwargs = pytree.tree_unflatten([sizes.get(name, leaf) for name, leaf in named], containers)
         return _copy(args, kwargs, copies)
-
-    def _put(self, args: Any, kwargs: Any, path: str, number: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        first, *keys = re.findall(r"[^.\[\]]+", path)
-        names = self._argument_names[0]
-        if first in kwargs:
-            return args, {**kwargs, first: _put_number(kwargs[first], keys, number)}
-        at = names.index(first) if first in names else int(keys.pop(0)) + len(names)
-        return (*args[:at], _put_number(args[at], keys, number), *args[at + 1 :]), kwargs
 
     def _move_tensor(self, name: str, tensor: Tensor, sizes: Mapping[str, int]) -> Tensor:
         dims = self.names.dims.get(name, ())
@@ -157,18 +152,6 @@ def _copy(args: Any, kwargs: Any, copies: dict[int, Any]) -> tuple[tuple[Any, ..
     """Arguments with copies of their tensors by id in all containers and objects; modules stay the same."""
     modules = {id(module): module for module in find_instances((args, kwargs), nn.Module)}
     return copy.deepcopy((args, kwargs), {**modules, **copies})
-
-
-def _put_number(value: Any, keys: list[str], number: int) -> Any:
-    """A nested value with another number at one place."""
-    if not keys:
-        return number
-    if isinstance(value, dict):
-        return {
-            key: _put_number(item, keys[1:], number) if str(key) == keys[0] else item for key, item in value.items()
-        }
-    items = [_put_number(item, keys[1:], number) if str(at) == keys[0] else item for at, item in enumerate(value)]
-    return type(value)(items)
 
 
 def _find_problem(tensor: Tensor) -> str:

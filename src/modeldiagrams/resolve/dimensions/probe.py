@@ -15,6 +15,7 @@ from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
 from modeldiagrams.resolve.dimensions.fitting import SMALL
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
+from modeldiagrams.resolve.dimensions.letters import choose_letters
 from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
 from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
 from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
@@ -235,6 +236,7 @@ class _Search:
                 named.arguments.setdefault(name, {})[rest[0]] = str(expression)
             else:
                 getattr(named, field)[name] = str(expression)
+        named.letters.update(choose_letters(named))
         return named
 
     def _write_size(self, name: str) -> Size:
