@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import torch
+
 from modeldiagrams.ir.expressions import Expression
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.resolve.dimensions.fitting import Fitter
@@ -211,5 +213,18 @@ class _Fits:
         key = values, tuple(tuple(numbers for numbers, _ in shape) for shape in shapes)
         if key not in self._costs:
             found = (self._scaled(values, shape, fits=fits) for fits in (False, True) for shape in shapes)
-            self._costs[key] = next((each for each in found if each is not None), None) or self._fitter.fit(values)
+            first = next((each for each in found if each is not None), None)
+            self._costs[key] = first or self._fitter.fit(values) or self._fit_to_outputs(values, op)
         return self._costs[key]
+
+    def _fit_to_outputs(self, values: tuple[int, ...], op: OpNode) -> Expression | None:
+        """The bytes of several outputs."""
+        total, expression = [0] * len(values), Expression(())
+        for tensor in op.outputs:
+            shape, width = self._shape(tensor), getattr(torch, self._graph.tensors[tensor].dtype).itemsize
+            found = self._scaled([math.prod(numbers) for numbers in zip(*(n for n, _ in shape), strict=True)], shape)
+            if found is None:
+                return None
+            expression += found * width
+            total = [n + math.prod(each) * width for n, *each in zip(total, *(n for n, _ in shape), strict=True)]
+        return expression if tuple(total) == values else None

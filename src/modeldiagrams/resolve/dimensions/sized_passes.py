@@ -53,6 +53,8 @@ class SizedPasses:
         """Name of a size → the name whose size it always is."""
         self.ran: list[tuple[Sizes, Graph]] = []
         """Sizes and graphs of the passes that ran as the traced one."""
+        self.refused: dict[str, dict[int, str]] = {}
+        """Name of a size → what it alone may not be, and why."""
         self._trace, self._mover = trace, mover
         ops = frozenset(node.id for node in trace.graph.nodes if isinstance(node, OpNode))
         self._work = Work(_MOST_CALLS if is_limited else _UNLIMITED, known=ops)
@@ -89,8 +91,12 @@ class SizedPasses:
             calls = self._work.calls
             self._done[key] = self._run(sizes)
             self._most_calls = max(self._most_calls, calls - self._work.calls)
-            if not isinstance(graph := self._done[key], str):
+            graph = self._done[key]
+            if not isinstance(graph, str):
                 self.ran.append((sizes, graph))
+            elif len(moved) == 1:
+                ((name, size),) = moved.items()
+                self.refused.setdefault(name, {})[size] = graph
         return self._done[key]
 
     def _run(self, sizes: Sizes) -> Graph | str:
