@@ -15,7 +15,7 @@ from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.resolve.dimensions.fitting import Fitter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SizeFits", "fit_sizes", "read_numbers"]
 
+BY_VALUES = "depends on values"
 _NOT_SIMPLE = "no simple expression"
 _ONE = Expression.constant(1)
 
@@ -90,20 +91,21 @@ def _find_numbers(value: Any, path: str) -> Iterator[tuple[str, int]]:
             yield from _find_numbers(item, f"{path}[{i}]")
 
 
-def fit_sizes(graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> SizeFits:
+def fit_sizes(passes: Sequence[tuple[Mapping[str, int], Graph]], by_values: Container[str]) -> SizeFits:
     """Fit expressions.
 
     Args:
-        graph: The graph that is shown; all passes have its nodes.
-        passes: Sizes and graph of each pass, the shown one first.
+        passes: Sizes and graph of each pass, the one that is shown first; all have its nodes.
+        by_values: Ids of tensors and ops about which values decide.
     """
-    return _Fits(graph, passes).run()
+    return _Fits(passes, by_values).run()
 
 
 class _Fits:
-    def __init__(self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> None:
+    def __init__(self, passes: Sequence[tuple[Mapping[str, int], Graph]], by_values: Container[str]) -> None:
+        graph = passes[0][1]
         numbers = [read_numbers(each) for _, each in passes]
-        self._graph, self.found = graph, SizeFits(numbers[0])
+        self._graph, self._by_values, self.found = graph, by_values, SizeFits(numbers[0])
         self._fitter = Fitter([sizes for sizes, _ in passes])
         self._numbers = {
             key: tuple(each[key] for each in numbers) for key in numbers[0] if all(key in each for each in numbers)
@@ -119,15 +121,18 @@ class _Fits:
     def run(self) -> SizeFits:
         graph, unknown = self._graph, self.found.unknown
         unknown.update((name, "not there at other sizes") for name in sorted(self._lost))
-        assumed = {*graph.status.assumed_tensors, *graph.status.assumed_flops}
-        unknown.update((name, "depends on values") for name in graph.status.assumed_tensors)
         made = {tensor: node for node in graph.nodes if isinstance(node, OpNode) for tensor in node.outputs}
         for tensor in graph.tensors:
-            if tensor not in assumed:
+            if tensor in self._by_values:
+                unknown[tensor] = BY_VALUES
+            else:
                 self._fit_tensor(tensor, made.get(tensor))
         for node in graph.nodes:
-            if isinstance(node, OpNode) and not assumed.intersection((node.id, *node.outputs)):
-                self._fit_op(node)
+            if isinstance(node, OpNode):
+                if any(name in self._by_values for name in (node.id, *node.outputs)):
+                    unknown[node.id] = BY_VALUES
+                else:
+                    self._fit_op(node)
         return self.found
 
     def _fit_tensor(self, tensor: str, op: OpNode | None) -> None:
