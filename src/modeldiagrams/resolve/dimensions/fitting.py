@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     Values: TypeAlias = tuple[int | Fraction, ...]
     """One for each point."""
 
-__all__ = ["Fitter"]
+__all__ = ["SMALL", "Fitter"]
+
+SMALL = 4
+"""Sizes up to this are numbers of things, such as a batch."""
 
 _MOST_TERMS = 3
 _HIGHEST_DEGREE = 3
 _HIGHEST_POWER = 2
-_MOST_DENOMINATOR = 1 << 16
-_MOST_OFFSET_DENOMINATOR = 64
+_MOST_WRITTEN = 1.25
+"""How many bits of coefficients explain one bit of values: more explain anything."""
 _MOST_MONOMIALS = 40
 """More than that for pairs and triples would take long."""
 
@@ -75,8 +78,15 @@ class Fitter:
                 expression = Expression(())
                 for (monomial, _), coefficient in zip(chosen, solution, strict=True):
                     expression += Expression(((monomial, coefficient),))
-                if _is_simple(expression):
+                if _is_simple(expression, values) and self._has_whole_batch(expression):
                     yield expression
+
+    def _has_whole_batch(self, expression: Expression) -> bool:
+        """Whether nothing divides small sizes alone: a third of a batch means nothing."""
+        return all(
+            c.denominator == 1 or not monomial or any(self.points[0][name] > SMALL for name, _ in monomial)
+            for monomial, c in expression.terms
+        )
 
 
 def _solve(columns: Sequence[Values], values: Values) -> list[Fraction] | None:
@@ -97,11 +107,12 @@ def _solve(columns: Sequence[Values], values: Values) -> list[Fraction] | None:
     return [Fraction(row[n]) / row[i] for i, row in enumerate(rows[:n])]
 
 
-def _is_simple(expression: Expression) -> bool:
-    return all(
-        c.denominator <= (_MOST_DENOMINATOR if monomial else _MOST_OFFSET_DENOMINATOR)
-        for monomial, c in expression.terms
-    )
+def _is_simple(expression: Expression, values: Values) -> bool:
+    """Whether the numbers in an expression say less than the values that it stands for."""
+    common = math.lcm(*(c.denominator for _, c in expression.terms))
+    written = sum(math.log2(abs(float(c) * common) + 1) for _, c in expression.terms) + math.log2(common)
+    said = sum(math.log2(abs(float(value)) + 1) for value in values)
+    return len(expression.terms) == 1 or written <= _MOST_WRITTEN * said
 
 
 def _cost(expression: Expression) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -12,19 +13,20 @@ from modeldiagrams.ir.check_sizes import check_sizes
 from modeldiagrams.ir.graph import InputNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
+from modeldiagrams.resolve.dimensions.fitting import SMALL
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
 from modeldiagrams.resolve.dimensions.letters import choose_letters
 from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
 from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
 from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
+from modeldiagrams.resolve.dimensions.size_limits import find_limit
 from modeldiagrams.resolve.dimensions.sized_passes import BudgetSpentError, SizedPasses
 from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.resolve.dimensions.size_fits import Key
+    from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
     from modeldiagrams.resolve.dimensions.sized_passes import Sizes
     from modeldiagrams.tracer import Trace
 
@@ -111,7 +113,9 @@ class _Search:
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
         """What each free size differs from the traced one by a multiple of."""
-        self._validated: dict[str, int] = {}
+        self._limits: dict[str, tuple[int, str] | None] = {}
+        self._validated: list[Sizes] = []
+        """The sizes of passes that no expression was fitted to."""
 
     def run(self) -> NamedSizes | None:
         if not self._passes.base:
@@ -119,62 +123,63 @@ class _Search:
         fits = SizeFits()
         try:
             fits = self._fit()
+            for name in self._free.names:
+                if fits.expressions and self._passes.base[name] > SMALL:
+                    self._limits[name] = find_limit(self._passes, fits, name)
         except BudgetSpentError as spent:
-            self._notes.append(f"Sizes have no names: {spent}")
+            if not fits.expressions:
+                self._notes.append(f"Sizes have no names: {spent}")
         return self._write(fits)
 
     def _fit(self) -> SizeFits:
         """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
-        n_points = _FEW_POINTS
-        fits, is_coarse = self._fit_points(n_points), False
+        n_points, coarse, was_coarse = _FEW_POINTS, set[str](), False
+        fits = self._fit_points(n_points)
         while self._free.names:
-            while self._fix_folded(fits):
+            sizes = self._choose_sizes(fits, coarse)
+            found = self._passes.run(sizes)
+            wrong = [] if isinstance(found, str) else self._find_wrong(fits)
+            if not isinstance(found, str) and not wrong:
+                if not self._fix_folded(fits):
+                    break
                 fits = self._fit_points(n_points)
-            for name, multiple in _find_multiples(fits, self._free.names).items():
-                self._multiples[name] = math.lcm(self._multiples.get(name, 1), multiple)
-            self._validated = self._choose_sizes()
-            graph = self._passes.run(self._validated)
-            wrong = [] if isinstance(graph, str) else self._find_wrong(fits)
-            if not isinstance(graph, str) and not wrong:
-                break
-            if n_points == _FEW_POINTS and not isinstance(graph, str):
+            elif n_points == _FEW_POINTS and not isinstance(found, str):
                 n_points += 1
                 fits = self._fit_points(n_points)
-            elif not is_coarse:  # it pads: then only larger steps tell the same
-                is_coarse = True
+            elif not was_coarse:  # it pads: then only larger steps tell the same
                 names = set[str]().union(*(fits.expressions[key].names for key in wrong if key in fits.expressions))
-                for name in names & {*self._free.names} or self._free.names:
-                    self._multiples[name] = math.lcm(self._multiples[name], abs(self._free.steps[name]))
-            elif isinstance(graph, str):
-                self._notes.append(f"Sizes have no names: none holds at {_say(self._validated)}: {graph}")
+                coarse, was_coarse = names & {*self._free.names} or {*self._free.names}, True
+            elif isinstance(found, str):
+                self._notes.append(f"Sizes have no names: none holds at {_say(sizes)}: {found}")
                 return SizeFits()
             else:
+                coarse = set()
                 fits.drop(wrong)
-                break
         return fits
 
     def _fit_points(self, n_points: int) -> SizeFits:
-        fits = fit_sizes(self._graph, self._free.points(n_points))
-        if n_points == _FEW_POINTS and fits.lacks_some():
-            return self._fit_points(n_points + 1)
-        before = self._free
-        even = before.with_even_steps()
-        if even.steps == before.steps or not self._passes.can_spare(_MOST_POINTS) or not fits.lacks_some():
-            return fits
-        other = fit_sizes(self._graph, even.points(n_points))
-        if len(other.unknown) < len(fits.unknown) and even.steps.keys() == before.steps.keys():
-            self._free, fits = even, other
-        return fits
+        usual = self._free.with_usual_steps()
+        first, other = (self._free, usual) if self._free.suits_layers() else (usual, self._free)
+        fits = fit_sizes(self._graph, first.points(n_points))
+        if fits.lacks_some() and other.steps != first.steps and self._passes.can_spare(_MOST_POINTS):
+            others = fit_sizes(self._graph, other.points(n_points))
+            if len(others.unknown) < len(fits.unknown) and other.steps.keys() == first.steps.keys():
+                first, fits = other, others
+        self._free = first
+        if fits.has_unknown_loops and self._passes.may_loop:
+            self._passes.forbid_loops()
+            return self._fit_points(n_points)
+        return self._fit_points(n_points + 1) if fits.lacks_some() and n_points == _FEW_POINTS else fits
 
     def _find_wrong(self, fits: SizeFits) -> list[Key]:
         """What expressions get wrong in any pass at sizes for which they should hold."""
-        wrong = (key for sizes, graph in self._list_checked() for key in fits.find_wrong(graph, sizes))
+        wrong = (key for sizes, each in self._list_checked() for key in fits.find_wrong(each.numbers, sizes))
         return [*dict.fromkeys(wrong)]
 
-    def _list_checked(self) -> list[tuple[Sizes, Graph]]:
+    def _list_checked(self) -> list[tuple[Sizes, PassNumbers]]:
         return [
-            (sizes, graph)
-            for sizes, graph in self._passes.ran
+            (sizes, each)
+            for sizes, each in self._passes.ran
             if all(
                 (sizes[name] - size) % self._multiples.get(name, 1) == 0
                 if name in self._free.steps
@@ -200,19 +205,19 @@ class _Search:
                     return True
         return False
 
-    def _choose_sizes(self) -> dict[str, int]:
-        """Sizes of the pass that validates: those of the last one, if they still fit."""
-        base, last = self._passes.base, self._validated
-        if last.keys() == self._free.steps.keys() and all(
-            (size - base[name]) % self._multiples[name] == 0 for name, size in last.items()
-        ):
-            return last
+    def _choose_sizes(self, fits: SizeFits, coarse: set[str]) -> dict[str, int]:
+        """Sizes of the pass that validates: those of an earlier one if they are as near."""
+        base, free = self._passes.base, self._free
+        self._multiples = _find_multiples(fits, base, free.names)
+        for name in coarse:
+            self._multiples[name] = math.lcm(self._multiples[name], abs(free.steps[name]))
         sizes: dict[str, int] = {}
-        for name in self._free.names:
-            seen = {each[name] for each, _ in self._passes.ran}
+        for name in free.names:
+            seen = {each[name] for each, _ in self._passes.ran if each not in self._validated}
             seen |= {size for other, size in sizes.items() if base[other] == base[name]}
-            sign = 1 if self._free.steps[name] > 0 else -1
+            sign = 1 if free.steps[name] > 0 else -1
             sizes[name] = choose_unseen(base[name], sign * self._multiples[name], [*seen])
+        self._validated.append(self._passes.complete(sizes))
         return sizes
 
     def _write(self, fits: SizeFits) -> NamedSizes:
@@ -239,6 +244,7 @@ class _Search:
     def _write_size(self, name: str) -> Size:
         base, names = self._passes.base[name], self._names
         multiple = self._multiples.get(name, 1)
+        at_most, limit = self._limits.get(name) or (None, "")
         tied = [other for other, one in self._passes.tied.items() if one == name]
         return Size(
             size=base,
@@ -249,18 +255,24 @@ class _Search:
             multiple_of=multiple,
             remainder=base % multiple,
             at_least=min((base, *(sizes[name] for sizes, _ in self._list_checked()))),
+            at_most=at_most,
+            limit=limit,
             fixed=self._free.fixed.get(name, ""),
         )
 
 
-def _find_multiples(fits: SizeFits, names: list[str]) -> dict[str, int]:
-    """What each size has to be a multiple of, up to a remainder: then its share in every expression is whole."""
+def _find_multiples(fits: SizeFits, base: Sizes, names: list[str]) -> dict[str, int]:
+    """What each size may change by multiples of: then all sizes of tensors stay whole while the others don't change."""
     found = dict.fromkeys(names, 1)
-    for expression in set(fits.expressions.values()):
-        for monomial, c in expression.terms:
-            if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0] in found:
-                name = monomial[0][0]
-                found[name] = math.lcm(found[name], c.denominator)
+    for expression in {expression for key, expression in fits.expressions.items() if key[0] == "tensors"}:
+        for name in expression.names & found.keys():
+            if base[name] > SMALL:
+                slopes = (
+                    c * math.prod(base[n] ** p for n, p in m if n != name)
+                    for m, c in expression.terms
+                    if (name, 1) in m
+                )
+                found[name] = math.lcm(found[name], sum(slopes, Fraction(0)).denominator)
     return found
 
 
