@@ -10,7 +10,7 @@ from modeldiagrams.resolve.dimensions.fitting import SMALL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.pass_numbers import PassNumbers
     from modeldiagrams.resolve.dimensions.sized_passes import SizedPasses, Sizes
 
 __all__ = ["FreeSizes"]
@@ -49,8 +49,8 @@ class FreeSizes:
         """The free sizes."""
         return [name for name in self.passes.base if name in self.steps]
 
-    def points(self, n_points: int) -> list[tuple[Sizes, Graph]]:
-        """Sizes and graphs of passes that moved all free sizes, after that shown; only that if none is free.
+    def points(self, n_points: int) -> list[tuple[Sizes, PassNumbers]]:
+        """Sizes and numbers of passes that moved all free sizes, after that shown; only that if none is free.
 
         Args:
             n_points: How many, up to three.
@@ -59,15 +59,15 @@ class FreeSizes:
             BudgetSpentError: if that takes too many passes.
         """
         base = self.passes.base
-        found: list[tuple[Sizes, Graph]] = [(base, self.passes.graph)]
+        found: list[tuple[Sizes, PassNumbers]] = [(base, self.passes.numbers)]
         while len(found) <= n_points and self.names:
             sizes = self._at(len(found) - 1)
-            graph = self.passes.run(sizes)
-            if isinstance(graph, str):
-                self._find_refused(sizes, graph)
+            numbers = self.passes.run(sizes)
+            if not isinstance(numbers, str):
+                found.append((self.passes.complete(sizes), numbers))
+            elif len(found) > 1 or not self.passes.is_special(sizes, self._at(1)):
+                self._find_refused(sizes, numbers)
                 found = [each for each in found if all(each[0][name] == base[name] for name in self.fixed)]
-            else:
-                found.append((self.passes.complete(sizes), graph))
         return found
 
     def with_usual_steps(self) -> FreeSizes:

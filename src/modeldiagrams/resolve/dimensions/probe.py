@@ -26,8 +26,7 @@ from modeldiagrams.tracer.values.traced_callables import unwrap
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.resolve.dimensions.size_fits import Key
+    from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
     from modeldiagrams.resolve.dimensions.sized_passes import Sizes
     from modeldiagrams.tracer import Trace
 
@@ -111,6 +110,7 @@ class _Search:
                         self._places[name].append((node.outputs[0], i))
         self._passes = SizedPasses(trace, mover, names.sizes, is_limited=is_limited)
         self._free = FreeSizes(self._passes, mover.explain_fixed())
+        self._by_values: set[str] = set()
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
         """What each free size differs from the traced one by a multiple of."""
@@ -134,24 +134,25 @@ class _Search:
 
     def _fit(self) -> SizeFits:
         """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
+        self._by_values = self._passes.list_decided_by_values()
         n_points, coarse, was_coarse = _FEW_POINTS, set[str](), False
         fits = self._fit_points(n_points)
         while self._free.names:
             sizes = self._choose_sizes(fits, coarse)
-            graph = self._passes.run(sizes)
-            wrong = [] if isinstance(graph, str) else self._find_wrong(fits)
-            if not isinstance(graph, str) and not wrong:
+            found = self._passes.run(sizes)
+            wrong = [] if isinstance(found, str) else self._find_wrong(fits)
+            if not isinstance(found, str) and not wrong:
                 if not self._fix_folded(fits):
                     break
                 fits = self._fit_points(n_points)
-            elif n_points == _FEW_POINTS and not isinstance(graph, str):
+            elif n_points == _FEW_POINTS and not isinstance(found, str):
                 n_points += 1
                 fits = self._fit_points(n_points)
             elif not was_coarse:  # it pads: then only larger steps tell the same
                 names = set[str]().union(*(fits.expressions[key].names for key in wrong if key in fits.expressions))
                 coarse, was_coarse = names & {*self._free.names} or {*self._free.names}, True
-            elif isinstance(graph, str):
-                self._notes.append(f"Sizes have no names: none holds at {_say(sizes)}: {graph}")
+            elif isinstance(found, str):
+                self._notes.append(f"Sizes have no names: none holds at {_say(sizes)}: {found}")
                 return SizeFits()
             else:
                 coarse = set()
@@ -161,23 +162,26 @@ class _Search:
     def _fit_points(self, n_points: int) -> SizeFits:
         usual = self._free.with_usual_steps()
         first, other = (self._free, usual) if self._free.suits_layers() else (usual, self._free)
-        fits = fit_sizes(self._graph, first.points(n_points))
+        fits = fit_sizes(self._graph, first.points(n_points), self._by_values)
         if fits.lacks_some() and other.steps != first.steps and self._passes.can_spare(_MOST_POINTS):
-            others = fit_sizes(self._graph, other.points(n_points))
+            others = fit_sizes(self._graph, other.points(n_points), self._by_values)
             if len(others.unknown) < len(fits.unknown) and other.steps.keys() == first.steps.keys():
                 first, fits = other, others
         self._free = first
+        if fits.has_unknown_loops and self._passes.may_loop:
+            self._passes.forbid_loops()
+            return self._fit_points(n_points)
         return self._fit_points(n_points + 1) if fits.lacks_some() and n_points == _FEW_POINTS else fits
 
     def _find_wrong(self, fits: SizeFits) -> list[Key]:
         """What expressions get wrong in any pass at sizes for which they should hold."""
-        wrong = (key for sizes, graph in self._list_checked() for key in fits.find_wrong(graph, sizes))
+        wrong = (key for sizes, each in self._list_checked() for key in fits.find_wrong(each.numbers, sizes))
         return [*dict.fromkeys(wrong)]
 
-    def _list_checked(self) -> list[tuple[Sizes, Graph]]:
+    def _list_checked(self) -> list[tuple[Sizes, PassNumbers]]:
         return [
-            (sizes, graph)
-            for sizes, graph in self._passes.ran
+            (sizes, each)
+            for sizes, each in self._passes.ran
             if all(
                 (sizes[name] - size) % self._multiples.get(name, 1) == 0
                 if name in self._free.steps
