@@ -66,7 +66,7 @@ for kind in ROTARY.split():
 for kind in ("mixtral", "qwen2_moe", "olmoe"):
     add(f"transformers {kind}", partial(small, kind), text, B=free(2), T=free(12))
 for kind in ("t5", "mt5", "bart", "pegasus", "marian"):
-    most = {} if "t5" in kind else {"most": 512}  # T5 leaves out a step where T = 1, as in a cache
+    most = {} if "t5" in kind else {"most": 1024}  # T5 leaves out a step where T = 1, as in a cache
     add(f"transformers {kind}", partial(small, kind), pair, B=free(2), S=free(12, **most), T=free(7, least=2, **most))
 add("transformers mamba", partial(small, "mamba"), text, B=free(2), T=loop(6, least=4))
 add("transformers longformer", partial(small, "longformer", attention_window=[4, 4]), text, B=free(2), T=free(16, 4))

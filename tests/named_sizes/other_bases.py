@@ -25,6 +25,8 @@ again("torchvision resnet18", "odd", B=1, H=97, W=130)
 again("torchvision squeezenet1_1", "odd", H=65, W=90)
 again("transformers segformer", "square", B=1, H=224, W=224)
 again("transformers resnet", "square", B=1, H=224, W=224)
+for name in ("Strided 3", "Strided 5", "Strided 7", "OddStrides"):
+    again(f"own {name}", "square", H=224, W=224)
 again("own Spectrogram", "odd", L=2000)
 again("own WaveStrides", "odd", L=1607)
 again("transformers wav2vec2", "odd", B=1, L=4001)

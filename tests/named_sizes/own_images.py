@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import nn, randn
 
-from named_sizes.known import fixed, free, images, known
+from named_sizes.known import add, fixed, free, images, known
 
 
 def conv(channels, out, stride=1, kernel=3):
@@ -353,3 +355,31 @@ class Squeeze(nn.Module):
         x = x[:, :, 3:-3, 3:-3] * self.place(torch.stack([x.mean(1), x.amax(1)], 1)).sigmoid()
         flat = x.reshape(x.shape[0], 8, -1)
         return x, flat @ flat.mT / flat.shape[-1]
+
+
+@known(images, B=free(2), H=free(64, least=21), W=free(96, least=21))
+class OddStrides(nn.Module):
+    """Patches of 7 that leave a border out, and strides of 3 and 5: drawn at sizes that fit none of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.patches = nn.Conv2d(3, 8, 7, 7)
+        self.threes, self.fives = nn.Conv2d(3, 8, 3, 3), nn.Conv2d(8, 8, 5, 5, 2)
+
+    def forward(self, x):
+        return self.patches(x).flatten(2).mean(1), self.fives(self.threes(x)), F.avg_pool2d(x, 20, 14)
+
+
+class Strided(nn.Module):
+    """Patches that leave a border out where the size does not fit."""
+
+    def __init__(self, stride):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 8, stride, stride), nn.Conv2d(8, 8, 3, padding=1))
+
+    def forward(self, x):
+        return self.body(x)
+
+
+for stride in (3, 5, 7):
+    add(f"own Strided {stride}", partial(Strided, stride), images, B=free(2), H=free(64), W=free(96))

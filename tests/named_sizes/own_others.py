@@ -241,9 +241,7 @@ class Recommender(nn.Module):
         return self.head(torch.cat([u, i, age[:, None]], 1)).squeeze(1) + (u * i).sum(1)
 
 
-@known(
-    lambda N, B: {"values": tokens(N), "offsets": torch.arange(B) * (N // B)}, N=free(12, least=6), B=free(4, most=6)
-)
+@known(lambda N, B: {"values": tokens(N), "offsets": torch.arange(B) * (N // B)}, N=free(12), B=free(4))
 class Bags(nn.Module):
     def __init__(self):
         super().__init__()
