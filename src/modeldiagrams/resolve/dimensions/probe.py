@@ -110,6 +110,7 @@ class _Search:
                         self._places[name].append((node.outputs[0], i))
         self._passes = SizedPasses(trace, mover, names.sizes, is_limited=is_limited)
         self._free = FreeSizes(self._passes, mover.explain_fixed())
+        self._by_values: set[str] = set()
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
         """What each free size differs from the traced one by a multiple of."""
@@ -133,6 +134,7 @@ class _Search:
 
     def _fit(self) -> SizeFits:
         """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
+        self._by_values = self._passes.list_decided_by_values()
         n_points, coarse, was_coarse = _FEW_POINTS, set[str](), False
         fits = self._fit_points(n_points)
         while self._free.names:
@@ -160,9 +162,9 @@ class _Search:
     def _fit_points(self, n_points: int) -> SizeFits:
         usual = self._free.with_usual_steps()
         first, other = (self._free, usual) if self._free.suits_layers() else (usual, self._free)
-        fits = fit_sizes(self._graph, first.points(n_points))
+        fits = fit_sizes(self._graph, first.points(n_points), self._by_values)
         if fits.lacks_some() and other.steps != first.steps and self._passes.can_spare(_MOST_POINTS):
-            others = fit_sizes(self._graph, other.points(n_points))
+            others = fit_sizes(self._graph, other.points(n_points), self._by_values)
             if len(others.unknown) < len(fits.unknown) and other.steps.keys() == first.steps.keys():
                 first, fits = other, others
         self._free = first
