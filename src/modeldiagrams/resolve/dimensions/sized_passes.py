@@ -137,11 +137,12 @@ class SizedPasses:
         Raises:
             BudgetSpentError: as `run`.
         """
-        found = [self._done.get(tuple(self.complete(moved).items())) for moved in (one, another)]
+        first = self._done.get(tuple(self.complete(one).items()))
+        if not isinstance(first, PassNumbers):
+            return False
         self.run(another)
-        found[1] = self._done[tuple(self.complete(another).items())]
-        first, second = found
-        if not isinstance(first, PassNumbers) or not isinstance(second, PassNumbers):
+        second = self._done[tuple(self.complete(another).items())]
+        if not isinstance(second, PassNumbers):
             return False
         if self.other_way or first.difference == ([], []) or first.difference != second.difference:
             return False
