@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -10,7 +11,7 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.check_sizes import check_sizes
-from modeldiagrams.ir.graph import InputNode
+from modeldiagrams.ir.graph import InputNode, OpNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
 from modeldiagrams.resolve.dimensions.fitting import SMALL
@@ -40,6 +41,15 @@ _FEW_POINTS = 2
 """Passes to fit expressions to, which is one more with the traced pass; with another one if that is not enough."""
 _MOST_POINTS = 4
 """The most passes for that, with one to validate."""
+
+
+_FAR, _FAR_LOOP = 32, 6
+"""How much larger the sizes of the last pass are than those of the traced one; less if loops run more often there."""
+_VERY_FAR = 2100
+"""And at least this large: more than most tables of positions have."""
+_USUAL = 210
+"""A product of the prime factors of usual steps."""
+_NOT_CHECKED = "not checked further"
 
 
 class CalledModel(Protocol):
@@ -96,7 +106,16 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
     except Exception as fault:  # noqa: BLE001  (the graph is right without names)
         text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
         return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
-    return found
+    return found and msgspec.structs.replace(found, mistake=_find_constants(found))
+
+
+def _find_constants(found: NamedSizes) -> str:
+    """Say which names of the author's are of sizes that never change."""
+    return "\n".join(
+        f"option `dims`: {name} names {size.size}, which never changes; write the number ({size.fixed})"
+        for name, size in found.sizes.items()
+        if size.named_by == "author" and size.fixed
+    )
 
 
 class _Search:
@@ -110,12 +129,15 @@ class _Search:
                         self._places[name].append((node.outputs[0], i))
         self._passes = SizedPasses(trace, mover, names.sizes, is_limited=is_limited)
         self._free = FreeSizes(self._passes, mover.explain_fixed())
+        self._by_values: set[str] = set()
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
         """What each free size differs from the traced one by a multiple of."""
         self._limits: dict[str, tuple[int, str] | None] = {}
         self._validated: list[Sizes] = []
         """The sizes of passes that no expression was fitted to."""
+        self._tries_less = True
+        """Whether the pass that validates has smaller sizes than the traced one."""
 
     def run(self) -> NamedSizes | None:
         if not self._passes.base:
@@ -123,9 +145,8 @@ class _Search:
         fits = SizeFits()
         try:
             fits = self._fit()
-            for name in self._free.names:
-                if fits.expressions and self._passes.base[name] > SMALL:
-                    self._limits[name] = find_limit(self._passes, fits, name)
+            if fits.expressions:
+                self._find_limits(fits)
         except BudgetSpentError as spent:
             if not fits.expressions:
                 self._notes.append(f"Sizes have no names: {spent}")
@@ -133,13 +154,16 @@ class _Search:
 
     def _fit(self) -> SizeFits:
         """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
+        self._by_values = self._passes.list_decided_by_values()
         n_points, coarse, was_coarse = _FEW_POINTS, set[str](), False
         fits = self._fit_points(n_points)
         while self._free.names:
             sizes = self._choose_sizes(fits, coarse)
             found = self._passes.run(sizes)
             wrong = [] if isinstance(found, str) else self._find_wrong(fits)
-            if not isinstance(found, str) and not wrong:
+            if self._tries_less and (isinstance(found, str) or wrong):
+                self._tries_less = False
+            elif not isinstance(found, str) and not wrong:
                 if not self._fix_folded(fits):
                     break
                 fits = self._fit_points(n_points)
@@ -157,12 +181,45 @@ class _Search:
                 fits.drop(wrong)
         return fits
 
+    def _find_limits(self, fits: SizeFits) -> None:
+        """Find the largest sizes, and run at far larger ones: what is rounded, or changes, shows there."""
+        passes = self._passes
+        large = [name for name in self._free.names if passes.base[name] > SMALL and self._free.steps[name] > 0]
+        for name in large:
+            self._limits[name] = find_limit(passes, fits, name)
+        has_loops = any(key[0] == "times" for key in fits.expressions)
+        far = {name: self._choose_far(name, _FAR_LOOP if has_loops else _FAR) for name in large}
+        refused: list[str] = []
+        try:
+            runs = not far or not isinstance(passes.run(far), str)
+            if not runs:
+                refused = [name for name in large if isinstance(passes.run({name: far[name]}), str)]
+        except BudgetSpentError:
+            runs = False
+        for name in [] if runs else refused or large:
+            largest = max(sizes[name] for sizes, _ in self._list_checked())
+            self._limits[name] = self._limits[name] or (largest, _NOT_CHECKED)
+        with contextlib.suppress(BudgetSpentError):
+            for name in refused:
+                self._limits[name] = find_limit(passes, fits, name) or self._limits[name]
+        fits.drop(self._find_wrong(fits))
+
+    def _choose_far(self, name: str, factor: int) -> int:
+        """A far larger size that the model takes, as many steps away as have no factor with usual steps in common."""
+        base, multiple = self._passes.base[name], self._multiples[name]
+        far = base * factor if factor == _FAR_LOOP else max(base * factor, _VERY_FAR)
+        limit, _ = self._limits[name] or (far, "")
+        steps = max((min(far, limit) - base) // multiple, 1)
+        while math.gcd(steps, _USUAL) > 1:
+            steps -= 1
+        return base + steps * multiple
+
     def _fit_points(self, n_points: int) -> SizeFits:
         usual = self._free.with_usual_steps()
         first, other = (self._free, usual) if self._free.suits_layers() else (usual, self._free)
-        fits = fit_sizes(self._graph, first.points(n_points))
+        fits = fit_sizes(self._graph, first.points(n_points), self._by_values)
         if fits.lacks_some() and other.steps != first.steps and self._passes.can_spare(_MOST_POINTS):
-            others = fit_sizes(self._graph, other.points(n_points))
+            others = fit_sizes(self._graph, other.points(n_points), self._by_values)
             if len(others.unknown) < len(fits.unknown) and other.steps.keys() == first.steps.keys():
                 first, fits = other, others
         self._free = first
@@ -182,6 +239,7 @@ class _Search:
             for sizes, each in self._passes.ran
             if all(
                 (sizes[name] - size) % self._multiples.get(name, 1) == 0
+                and (self._tries_less or sizes[name] >= size or self._free.steps[name] < 0)
                 if name in self._free.steps
                 else sizes[name] == size
                 for name, size in self._passes.base.items()
@@ -215,8 +273,10 @@ class _Search:
         for name in free.names:
             seen = {each[name] for each, _ in self._passes.ran if each not in self._validated}
             seen |= {size for other, size in sizes.items() if base[other] == base[name]}
-            sign = 1 if free.steps[name] > 0 else -1
-            sizes[name] = choose_unseen(base[name], sign * self._multiples[name], [*seen])
+            multiple = self._multiples[name]
+            less = base[name] - multiple * max(base[name] * 3 // 4 // multiple, 1)
+            start = less - multiple if self._tries_less and base[name] > SMALL and less > 1 else base[name]
+            sizes[name] = choose_unseen(start, multiple if free.steps[name] > 0 else -multiple, [*seen, base[name]])
         self._validated.append(self._passes.complete(sizes))
         return sizes
 
@@ -238,8 +298,17 @@ class _Search:
                 named.arguments.setdefault(name, {})[rest[0]] = str(expression)
             else:
                 getattr(named, field)[name] = str(expression)
+        self._note_new_costs(named)
         named.letters.update(choose_letters(named))
         return named
+
+    def _note_new_costs(self, named: NamedSizes) -> None:
+        """Mark the calls that cost more at other sizes by ops that the graph lacks."""
+        for node in self._passes.other_way.new if self._passes.other_way else ():
+            if isinstance(node, OpNode) and (node.flops or node.activation_bytes):
+                holder = node.id.rpartition("/")[0]
+                known = holder if holder in self._graph.by_id else self._graph.nodes[-1].id
+                named.unknown[known] = f"{node.name} runs, too, at other sizes"
 
     def _write_size(self, name: str) -> Size:
         base, names = self._passes.base[name], self._names

@@ -16,13 +16,14 @@ from modeldiagrams.resolve.dimensions.fitting import Fitter
 from modeldiagrams.resolve.dimensions.pass_numbers import find_whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
 
 __all__ = ["SizeFits", "fit_sizes"]
 
+BY_VALUES = "depends on values"
 _NOT_SIMPLE = "no simple expression"
 _ONE = Expression.constant(1)
 
@@ -67,20 +68,25 @@ class SizeFits:
             self.unknown[key[1]] = "changes in another way at other sizes"
 
 
-def fit_sizes(graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]]) -> SizeFits:
+def fit_sizes(
+    graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]], by_values: Container[str] = ()
+) -> SizeFits:
     """Fit expressions.
 
     Args:
         graph: The graph that is shown.
         passes: Sizes and numbers of each pass, the shown one first.
+        by_values: Ids of tensors and ops about which values decide.
     """
-    return _Fits(graph, passes).run()
+    return _Fits(graph, passes, by_values).run()
 
 
 class _Fits:
-    def __init__(self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]]) -> None:
+    def __init__(
+        self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]], by_values: Container[str]
+    ) -> None:
         numbers = [each.numbers for _, each in passes]
-        self._graph, self.found = graph, SizeFits(numbers[0])
+        self._graph, self._by_values, self.found = graph, by_values, SizeFits(numbers[0])
         self._fitter = Fitter([sizes for sizes, _ in passes])
         self._numbers = {
             key: tuple(each[key] for each in numbers) for key in numbers[0] if all(key in each for each in numbers)
@@ -99,19 +105,20 @@ class _Fits:
         for name in sorted(self._lost):
             is_uneven = name in self._uneven or name.rpartition(":")[0] in self._uneven
             unknown[name] = "differs from round to round of its loop" if is_uneven else "not there at other sizes"
-        assumed = {*graph.status.assumed_tensors, *graph.status.assumed_flops}
-        unknown.update((name, "depends on values") for name in graph.status.assumed_tensors)
         made = {tensor: node for node in graph.nodes if isinstance(node, OpNode) for tensor in node.outputs}
         for tensor in graph.tensors:
-            if tensor not in assumed:
+            if tensor in self._by_values:
+                unknown[tensor] = BY_VALUES
+            else:
                 self._fit_tensor(tensor, made.get(tensor))
         for node in graph.nodes:
             if isinstance(node, OpNode | ModuleNode):
                 self._fit_times(node.id)
-            if isinstance(node, OpNode) and not assumed.intersection((node.id, *node.outputs)):
-                self._fit_op(node)
-            elif isinstance(node, OpNode):
-                unknown[node.id] = "depends on values"
+            if isinstance(node, OpNode):
+                if any(name in self._by_values for name in (node.id, *node.outputs)):
+                    unknown[node.id] = BY_VALUES
+                else:
+                    self._fit_op(node)
         return self.found
 
     def _fit_times(self, name: str) -> None:

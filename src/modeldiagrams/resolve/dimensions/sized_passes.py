@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.resolve.dimensions.pass_numbers import PassNumbers, read_pass
 from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, work_limited
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from modeldiagrams.ir.graph import Failure
+    from modeldiagrams.ir.graph import Failure, Graph
     from modeldiagrams.tracer import Trace
 
     Sizes: TypeAlias = Mapping[str, int]
@@ -22,6 +23,11 @@ __all__ = ["BudgetSpentError", "SizedPasses"]
 _MOST_CALLS = 12000
 """How many functions and operators of PyTorch all further passes of a model together may call by default."""
 _UNLIMITED = 1 << 60
+_READING = {"__index__", "__int__", "argwhere", "bincount", "item", "masked_select", "nonzero", "pack_padded_sequence"}
+_READING |= {"_pack_padded_sequence", "repeat_interleave", "tolist", "unique", "unique_consecutive", "unique_dim"}
+"""Ops that decide sizes by values."""
+_PICKING, _MASKS = {"__getitem__", "index"}, {"bool", "uint8"}
+"""Ops that do so if they get a mask."""
 _MOST_PASSES = 14
 
 
@@ -75,6 +81,25 @@ class SizedPasses:
         """Whether so many passes are left after one more."""
         return self._n_begun + n_passes < _MOST_PASSES and self._work.calls > (n_passes + 1) * self._most_calls
 
+    def list_decided_by_values(self) -> set[str]:
+        """Ids of tensors whose sizes, and of ops whose costs, follow from values of the inputs or assumed values."""
+        graph = self.graph
+        found = {*graph.status.assumed_tensors, *graph.status.assumed_flops}
+        reading = _list_reading(graph)
+        if not reading:
+            return found
+        with work_limited(self._work):
+            other, _ = self._trace.rerun(lambda _: None, assumes_fewer=True, knows_inputs=False)  # type: ignore[misc]
+        again = read_pass(graph, other)
+        if other.status.error is None and again.difference == ([], []):
+            return found | {key[1] for key, n in self.numbers.numbers.items() if again.numbers.get(key) != n}
+        reached = set(reading)
+        for node in graph.nodes:  # edges run forward
+            if node.id in reached:
+                reached |= {edge.to for edge in graph.adjacency.get(node.id, ())}
+        tensors = {tensor for node in graph.nodes if node.id in reached for tensor in getattr(node, "outputs", ())}
+        return found | reached | tensors
+
     def run(self, moved: Sizes) -> PassNumbers | str:
         """Run a pass.
 
@@ -112,11 +137,12 @@ class SizedPasses:
         Raises:
             BudgetSpentError: as `run`.
         """
-        found = [self._done.get(tuple(self.complete(moved).items())) for moved in (one, another)]
+        first = self._done.get(tuple(self.complete(one).items()))
+        if not isinstance(first, PassNumbers):
+            return False
         self.run(another)
-        found[1] = self._done[tuple(self.complete(another).items())]
-        first, second = found
-        if not isinstance(first, PassNumbers) or not isinstance(second, PassNumbers):
+        second = self._done[tuple(self.complete(another).items())]
+        if not isinstance(second, PassNumbers):
             return False
         if self.other_way or first.difference == ([], []) or first.difference != second.difference:
             return False
@@ -145,6 +171,22 @@ class SizedPasses:
         if found.difference not in expected:
             return f"the graph changes: {(*(node.id for node in found.new), *found.lost)[0]}"
         return f"the graph changes: {found.rounds[0]} runs more often" if found.rounds and not self.may_loop else ""
+
+
+def _list_reading(graph: Graph) -> list[str]:
+    """Ids of the ops that make something of a size that values decide."""
+    masked = {
+        edge.to
+        for edges in graph.adjacency.values()
+        for edge in edges
+        if edge.argument != "self" and graph.tensors[edge.tensor].dtype in _MASKS
+    }
+    found = []
+    for op in graph.nodes:
+        name = op.name.rpartition(".")[2] if isinstance(op, OpNode) else ""
+        if name in _READING or (name in _PICKING and op.id in masked):
+            found.append(op.id)
+    return found
 
 
 def _describe(error: Failure) -> str:
