@@ -13,6 +13,7 @@ import { code, link, menu, recording } from "../widget/features/menu.js";
 import { outline } from "../widget/features/outline.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
+import { sizing } from "../widget/features/sizing.js";
 import { sticky, toolbarSide } from "../widget/features/sticky.js";
 import { tooltip } from "../widget/features/tooltip.js";
 import { legend } from "../widget/features/translation.js";
@@ -57,6 +58,7 @@ const FEATURES: readonly Feature[] = [
   viewport,
   sticky,
   toolbarSide,
+  sizing,
   menu,
   paper,
 ];
