@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 import modeldiagrams
 from graphs import sized_graph, small_graph
 from modeldiagrams.api.explain import explain
 from modeldiagrams.html.module_table import render_summary
-from modeldiagrams.ir.graph import Size
+from modeldiagrams.ir.expressions import parse_expression
+from modeldiagrams.ir.graph import Guess, NamedSizes, Size, TensorSpec
 from modeldiagrams.ir.named_shapes import named_shape, say_sizes
 from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.options.options import Call
 
 SIZES = {
     "B": Size(size=1, meaning="batch"),
-    "T": Size(size=2, meaning="tokens", at_most=512),
+    "T": Size(size=2, meaning="tokens", at_most=512, limit="pos"),
     "H": Size(size=224, meaning="height", multiple_of=32),
     "W": Size(size=224, meaning="width", multiple_of=32),
     "n₁": Size(size=2, counted="/relu", bound="B*T"),
     "S": Size(size=7, fixed="the graph changes"),
 }
 LINE = (
-    "B batch, 1 here · T tokens, 2 here, at most 512 · H×W image, 224×224 here, multiples of 32"
-    " · n₁ depends on values, at most B·T"
+    "B batch · T tokens, 2 here, at most 512 (pos) · H×W image, 224×224 here, multiples of 32"
+    " · n₁ picked by relu, at most B·T"
 )
 GRAPH = sized_graph(
     sizes=SIZES,
@@ -32,17 +34,73 @@ GRAPH = sized_graph(
 )
 
 
-def test_sums_have_brackets_and_numbers_stay():
-    assert [named_shape(GRAPH, tensor) for tensor in GRAPH.tensors] == ["B×2·T", "(T−B)×2", "H·W/50176×(T/2+1)"]
+def written(sizes, letters):
+    """The text of a shape with these expressions, at B = 2, T = 16, H = 224, W = 448."""
+    own = {"B": 2, "H": 224, "W": 448, "T": 16}
+    numbers = tuple(int(parse_expression(size).evaluate(own)) if isinstance(size, str) else size for size in sizes)
+    graph = msgspec.structs.replace(
+        small_graph(),
+        tensors={"x": TensorSpec(shape=numbers, dtype="float32")},
+        sizes=NamedSizes(
+            sizes={name: Size(size=size) for name, size in own.items()},
+            tensors={"x": tuple(size if isinstance(size, str) else None for size in sizes)},
+            letters=letters,
+        ),
+    )
+    return named_shape(graph, "x")
+
+
+N = {"N": "H*W/256"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "letters", "text"),
+    [  # the cases of `viewer/test/view/labels/sizes.test.ts`
+        (["B", "T+1", 768], {}, "B×(T+1)×768"),
+        (["B", 64, "H/4", "W/4"], {}, "B×64×H/4×W/4"),
+        (["B*(T+1)", "T/2"], {}, "B·(T+1)×T/2"),
+        (["B", "2*T-1"], {}, "B×(2·T−1)"),
+        (["B", "ceil((T+1)/2)-1", "floor(T/2)+1"], {}, "B×(⌈(T+1)/2⌉−1)×(⌊T/2⌋+1)"),
+        (["T+1"], {}, "T+1"),
+        ([], {}, "scalar"),
+        (["H*T"], {}, "H·T"),
+        (["T*W"], {}, "W·T"),
+        (["B", "H*W/256+5", 24], N, "B×(N+5)×24"),
+        (["B*H*W/256"], N, "B·N"),
+        (["3*B*H*W/64"], N, "12·B·N"),
+        (["B", "H*W/64"], N, "B×H·W/64"),
+        (["B", "H*W/64"], {**N, "M": "H*W/64"}, "B×M"),
+        (["B*(T+1)", "T+1"], {"L": "T+1"}, "B·L×L"),
+        (["B", "B*(T*T+2*T+1)"], {"L": "T+1"}, "B×B·(T²+2·T+1)"),
+    ],
+)
+def test_shapes_read_as_in_pictures(sizes, letters, text):
+    assert written(sizes, letters) == text
+
+
+def test_a_graph_without_names_has_numbers():
     assert [named_shape(small_graph(), tensor) for tensor in small_graph().tensors] == ["1×4", "1×2", "1×2"]
-    rounded = sized_graph(tensors={"/relu:0": ("ceil((B+1)/2)", "ceil(B/3)+1")})
-    assert named_shape(rounded, "/relu:0") == "⌈(B+1)/2⌉×(⌈B/3⌉+1)"
+    assert say_sizes(small_graph()) == ""
 
 
 def test_one_line_says_what_names_mean():
     assert say_sizes(GRAPH) == LINE
-    assert say_sizes(sized_graph(letters={"N": "16*B*B"})) == "B batch, 1 here · N = 16·B²"
-    assert say_sizes(small_graph()) == ""
+    assert say_sizes(sized_graph(letters={"N": "16*B*B"})) == "B batch · N = 16·B²"
+    apart = {"H": Size(size=225, meaning="height", multiple_of=32, remainder=1), "W": Size(size=448, meaning="width")}
+    assert say_sizes(sized_graph(sizes={"B": Size(size=1), **apart})) == (
+        "B, 1 here · H height, 225 here, multiples of 32 plus 1 · W width, 448 here"
+    )
+
+
+def test_a_sign_stands_before_assumed_sizes_unless_a_name_says_that_values_decide():
+    sizes = {"B": Size(size=1), "n₁": Size(size=2, counted="/relu", bound="2*B")}
+    graph = sized_graph(sizes=sizes, tensors={"fc/linear:0": ("n₁/2", "2*B")})
+    guess = Guess(node="/relu", value="every element", reason="")
+    status = msgspec.structs.replace(graph.status, assumed_tensors=("fc/linear:0",), guesses=(guess,))
+    assumed = msgspec.structs.replace(graph, status=status)
+    assert "  n₁/2×2·B" in str(modeldiagrams.summary(assumed))
+    named = msgspec.structs.replace(graph.sizes, tensors={"fc/linear:0": ("B", None)})
+    assert "  ≤ B×2" in str(modeldiagrams.summary(msgspec.structs.replace(assumed, sizes=named)))
 
 
 def test_every_form_with_shapes_has_the_names():

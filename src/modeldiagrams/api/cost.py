@@ -12,9 +12,9 @@ from modeldiagrams.api.cost_rows import CostRow, list_cost_rows
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.api.summary import LEVELS, check_table
-from modeldiagrams.common.amounts import format_bytes, format_flops
+from modeldiagrams.common.amounts import add_sign, format_bytes, format_flops
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.html.table_cells import NOTHING, add_sign
+from modeldiagrams.html.table_cells import NOTHING
 from modeldiagrams.ir.chosen_sizes import complete_sizes
 from modeldiagrams.ir.growth import say_expression, say_growth
 from modeldiagrams.ir.named_shapes import shape_at

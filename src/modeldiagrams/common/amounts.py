@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from math import floor
 
-__all__ = ["format_bytes", "format_count", "format_flops", "format_time"]
+__all__ = ["add_sign", "format_bytes", "format_count", "format_flops", "format_time"]
+
+
+def add_sign(sign: str | None, text: str) -> str:
+    """Put a sign such as ``≤`` before an amount."""
+    return f"{sign} {text}" if sign else text
 
 
 def format_count(number: int) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import msgspec
 
-from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
+from modeldiagrams.common.amounts import add_sign, format_bytes, format_flops, format_time
 from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.bounds import Bounds, bounds_of
 from modeldiagrams.ir.case_texts import list_letters, mark_cases, shown_cases
 from modeldiagrams.ir.graph import ModuleNode, OpNode
-from modeldiagrams.ir.named_shapes import named_shape, say_sizes
+from modeldiagrams.ir.named_shapes import is_counted, named_shape, say_sizes
 from modeldiagrams.ir.parameter_memory import list_weights
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_guesses
@@ -71,7 +71,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         time_ns: The summed times of the ops of the first call; None if not measured.
         assumed: ``≤`` or ``≈`` for each number that depends on assumed sizes, by its name: ``flops``,
             ``activation_bytes``, ``inputs.x``, ``outputs.output``.
-        named: The shape with names of sizes, ``B×T×768``, for each of the same names whose sizes have any.
+        named: The shape with names of sizes, ``B×T×768``, with its sign, by the same names, if its sizes have any.
         cases: The letters of the cases that the row is in, ``a b``; empty for one that is in all.
         by_case: Name of a case → the row there, if there are several. Its cells are shown side by side if they differ.
     """
@@ -223,7 +223,7 @@ def _build_row(
             activation_bytes=call.activation_bytes,
             time_ns=call.time_ns,
             assumed=_list_assumed(bounds, call.id, {"inputs": call.inputs}),
-            named=_list_named(graph, {"inputs": call.inputs}),
+            named=_list_named(graph, bounds, {"inputs": call.inputs}),
         )
     module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
     flops, activation_bytes = costs.get(row.id if row else "", (module.flops, module.activation_bytes))
@@ -241,7 +241,7 @@ def _build_row(
         activation_bytes=activation_bytes,
         time_ns=module.time_ns,
         assumed=_list_assumed(bounds, row.id if row else None, {"inputs": module.inputs, "outputs": module.outputs}),
-        named=_list_named(graph, {"inputs": module.inputs, "outputs": module.outputs}),
+        named=_list_named(graph, bounds, {"inputs": module.inputs, "outputs": module.outputs}),
     )
 
 
@@ -255,14 +255,15 @@ def _list_assumed(bounds: Bounds, item: str | None, ports: dict[str, dict[str, s
     return dict.fromkeys(named, bounds.sign) | dict.fromkeys(costs, bounds.cost_sign)
 
 
-def _list_named(graph: Graph, ports: dict[str, dict[str, str]]) -> dict[str, str]:
-    """List the shapes of a module call that have names of sizes."""
-    known = graph.sizes.tensors if graph.sizes else {}
+def _list_named(graph: Graph, bounds: Bounds, ports: dict[str, dict[str, str]]) -> dict[str, str]:
+    """List the shapes of a module call that have names of sizes, with their sign, which a name may make needless."""
+    named = graph.sizes.tensors if graph.sizes else {}
     return {
-        f"{kind}.{name}": named_shape(graph, tensor)
+        f"{kind}.{name}": add_sign(bounds.sign if is_assumed else None, named_shape(graph, tensor))
         for kind, tensors in ports.items()
         for name, tensor in tensors.items()
-        if tensor in known
+        if tensor in named
+        for is_assumed in [tensor in bounds.tensors and not is_counted(graph, tensor)]
     }
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
+from modeldiagrams.common.amounts import add_sign, format_bytes, format_flops, format_time
 
 if TYPE_CHECKING:
     from modeldiagrams.html.module_summary import Column, SummaryRow
 
-__all__ = ["NOTHING", "add_sign", "format_cell", "list_numbers"]
+__all__ = ["NOTHING", "format_cell", "list_numbers"]
 
 _SHAPE_LIMIT = 2
 """The maximum number of shapes in a cell; of more, only the first is shown."""
@@ -46,7 +46,7 @@ def _format_own(row: SummaryRow, column: Column) -> str:
                 if shape is not None
             }
             return _format_shapes(
-                [add_sign(row.assumed.get(key), row.named.get(key, text)) for key, text in texts.items()]
+                [row.named.get(key) or add_sign(row.assumed.get(key), text) for key, text in texts.items()]
             )
         case "parameters" | "trainable":
             count = row.parameters if column == "parameters" else row.trainable
@@ -66,11 +66,6 @@ def _format_calls(row: SummaryRow) -> str:
     if not row.shared or (row.class_ and not row.parameters):
         return times
     return f"{times} shared, {row.sets} sets" if row.sets > 1 else f"{times} shared"
-
-
-def add_sign(sign: str | None, text: str) -> str:
-    """Put a sign such as ``≤`` before an amount."""
-    return f"{sign} {text}" if sign else text
 
 
 def _format_shapes(texts: list[str]) -> str:

@@ -11,7 +11,7 @@ import { drawBox } from "./box.js";
 import { type Legend, type LegendKey, makeLegend } from "./legend.js";
 import { PAGE_PAINTER, type Painter, type Size } from "./painter.js";
 import { drawPanel } from "./panel.js";
-import { drawRemarks, makeRemarks } from "./remarks.js";
+import { drawRemarks, makeRemarks, makeSizeLines } from "./remarks.js";
 import type { StyleContext } from "./style.js";
 import { escapeText, num, together, translation } from "./svg_text.js";
 import { wireLetters } from "./wire_letters.js";
@@ -49,20 +49,26 @@ export function picture(layout: Layout, options: DrawOptions = {}): Picture {
     return remarked(SIZE_OF_NOTHING, drawNothing(painter), options);
   }
   const legend = makeLegend(layout, options.legend);
-  const size = { width: Math.max(layout.width, legend.width), height: layout.height + legend.height };
+  const width = Math.max(layout.width, legend.width);
+  const height = layout.height + legend.height;
+  const sizes = makeSizeLines(layout.sizes, width);
   const drawn = inside === undefined ? drawInside(layout.root, painter) : inside(layout.root);
-  return remarked(size, drawn + drawLegend(legend, layout.height, painter), options);
+  const below = drawLegend(legend, layout.height, painter) + drawRemarks(sizes, height, painter, "sizes");
+  const size = { width: Math.max(width, sizes.width), height: height + sizes.height };
+  return remarked(size, drawn + below, options, layout.sizes);
 }
 
 function remarked(
   picture: Size,
   content: string,
   { painter = PAGE_PAINTER, page, remarks = [] }: DrawOptions,
+  sizes: readonly string[] = [],
 ): Picture {
   const below = makeRemarks(remarks, picture.width);
   const size = { width: Math.max(picture.width, below.width), height: picture.height + below.height };
-  const said = remarks.length === 0 ? "" : `<desc>${escapeText(readable(remarks.join(" ")))}</desc>`;
-  return framed(painter, size, page, said + content + drawRemarks(below, picture.height, painter));
+  const said = [sizes.join(" · "), ...remarks].filter((words) => words !== "").join(" ");
+  const description = said === "" ? "" : `<desc>${escapeText(readable(said))}</desc>`;
+  return framed(painter, size, page, description + content + drawRemarks(below, picture.height, painter));
 }
 
 function framed(painter: Painter, size: Size, page: DrawOptions["page"], content: string): Picture {

@@ -102,7 +102,10 @@ export const TEXT_RULES: readonly Rule[] = [
   { on: select("new-shape"), style: { fill: text(100), "font-weight": 600 } },
   { on: select("letters"), style: { "font-size": 10, "font-weight": 600, "text-anchor": "start" } },
   { on: select("before"), style: { "text-anchor": "end" } },
-  { on: [{ role: "text", within: "legend" }, ...select("text", "header")], style: { "text-anchor": "start" } },
+  {
+    on: [{ role: "text", within: "legend" }, { role: "text", within: "sizes" }, ...select("text", "header")],
+    style: { "text-anchor": "start" },
+  },
   {
     on: [{ role: "text", of: ["header", "repeat"] }, ...select("times")],
     style: { "font-size": 11, "font-weight": 600, "text-anchor": "middle" },

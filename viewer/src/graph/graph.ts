@@ -12,8 +12,12 @@ export type OnlyIn = "before" | "after";
 
 /** In the union of two graphs, `only` names the graph that has the edge. */
 export type Edge = format.Edge & { only?: OnlyIn | undefined };
-/** With several cases that differ: what it is in each shown one, or null where that case has no such tensor. */
-export type TensorSpec = format.TensorSpec & { variants?: readonly (format.TensorSpec | null)[] };
+export type TensorSpec = format.TensorSpec & {
+  /** With several cases that differ: what it is in each shown one, or null where that case has no such tensor. */
+  variants?: readonly (format.TensorSpec | null)[];
+  /** An expression for each dimension, null for a number; absent if all are numbers. */
+  names?: readonly (string | null)[] | undefined;
+};
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

@@ -18,6 +18,7 @@ import {
   type TensorSpec,
 } from "./graph.js";
 import { findWays } from "./pass_ways.js";
+import { putNames } from "./size_names.js";
 
 /** Index a graph as stored in files. */
 export function index(data: GraphData): GraphIndex {
@@ -33,6 +34,7 @@ export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...d
   yield;
   const tensors = mapped<TensorSpec>(data.tensors);
   withVariants(data, tensors);
+  putNames(data, tensors);
   yield;
   const passWays = findWays(data);
   return yield* indexGraphSteps({

@@ -168,10 +168,11 @@ function isInside(graph: Graph, id: string, parent: string | null): boolean {
   return parent === null || [...containersOf(graph.hierarchy, id)].includes(parent);
 }
 
-/** The shape and dtype of a tensor at its readers, if all agree. */
+/** The shape and dtype of a tensor at its readers, if all agree; with names of sizes if all agree on these, too. */
 function commonSpec([first, ...others]: (TensorSpec | undefined)[]): TensorSpec | undefined {
   const look = (spec: TensorSpec | undefined) => JSON.stringify([spec?.shape, spec?.dtype]);
-  return others.every((other) => look(other) === look(first)) ? first : undefined;
+  if (first === undefined || others.some((other) => look(other) !== look(first))) return undefined;
+  return others.every((other) => String(other?.names) === String(first.names)) ? first : { ...first, names: undefined };
 }
 
 function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Steps<Map<string, Passed>> {

@@ -49,6 +49,8 @@ export interface Layout {
   legend: boolean;
   /** The cases that it explains, if there are several. */
   cases: readonly CaseSign[];
+  /** What names of sizes mean, in parts. */
+  sizes: readonly string[];
 }
 
 /** Frame → its layouts by surrounding and length of lines. */
@@ -76,8 +78,8 @@ export function* layoutSteps(view: View, viz: Viz | null, cache: LayoutCache = l
     );
   const root = (yield* placeU(view, place)) ?? (yield* placeLines(view, place));
   const { geometry, shaped } = root;
-  const { direction, legend, cases } = view;
-  return { root, width: geometry.width, height: geometry.height, direction, shaped, legend, cases };
+  const { direction, legend, cases, sizes } = view;
+  return { root, width: geometry.width, height: geometry.height, direction, shaped, legend, cases, sizes };
 }
 
 /** A U, also from left to right. */

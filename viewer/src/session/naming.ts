@@ -1,5 +1,6 @@
 /** Nodes, tensors and amounts as words. */
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
+import { withNumbers } from "../graph/size_names.js";
 import type { words } from "../shared/explore_strings.js";
 import { fill, strings } from "../shared/strings.js";
 import { tensorLabel } from "../view/labels/labels.js";
@@ -28,9 +29,18 @@ export function pathOf(node: GraphNode): string {
   return (node.call ?? 1) > 1 ? `${node.path} · ${fill(strings.call, node.call ?? 1)}` : node.path;
 }
 
-/** A tensor as `name: 1×16×768 float32`. */
+/** A tensor as `name: 1×16×768 float32`, or `name: B×T×768 = 1×16×768 float32`. */
 export function tensorText(index: GraphIndex, tensor: string, name?: string): string {
   const spec = index.graph.tensors.get(tensor);
-  const look = spec === undefined ? "" : `${tensorLabel(index, tensor).replace(` ${spec.dtype}`, "")} ${spec.dtype}`;
+  const look = spec === undefined ? "" : `${shapeOf(index, tensor, spec.dtype)} ${spec.dtype}`;
   return [name ?? spec?.name, look].filter(Boolean).join(": ");
+}
+
+function shapeOf(index: GraphIndex, tensor: string, dtype: string): string {
+  const [names, numbers] = [index, withNumbers(index)].map((each) =>
+    tensorLabel(each, tensor).replace(` ${dtype}`, ""),
+  );
+  if (names === numbers || names === undefined || numbers === undefined) return names ?? "";
+  const [, sign = "=", size] = /^(?:([≤≈]) )?(.*)$/.exec(numbers) ?? [];
+  return /^[≤≈]/.test(names) ? `${names} = ${size}` : `${names} ${sign} ${size}`;
 }

@@ -15,7 +15,9 @@ import { shortName } from "../graph/names.js";
 import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
+import { argumentsOf as namedArguments } from "../view/labels/size_words.js";
 import { type Detail, pathOf, tensorText, typeOf } from "./naming.js";
+import { sizeFacts } from "./size_facts.js";
 import { wayFacts } from "./way_facts.js";
 
 export interface NodeDetails {
@@ -59,7 +61,8 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
     { label: "author", lines: annotationsOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },
-    { label: "arguments", lines: argumentsOf(node) },
+    { label: "arguments", lines: argumentsOf(index, node) },
+    { label: "sizes", lines: sizeFacts(index, node?.id ?? ROOT) },
     { label: "calledAt", lines: node?.kind === "function" && node.call_site ? [node.call_site] : [] },
     { label: "weights", lines: weightsOf(index, node) },
     { label: "parameters", lines: parametersOf(index, node) },
@@ -132,11 +135,15 @@ function outputsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
   return "outputs" in node ? (node.outputs ?? []).map((tensor) => tensorText(index, tensor)) : [];
 }
 
-function argumentsOf(node: GraphNode | undefined): string[] {
-  const values = node?.kind === "module" ? node.attributes : node?.kind === "op" ? node.arguments : undefined;
-  return Object.entries(values ?? {}).map(([name, value]) =>
-    /^\d+$/.test(name) ? valueText(value) : `${name}=${valueText(value)}`,
-  );
+function argumentsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const values = (node?.kind === "module" ? node.attributes : node?.kind === "op" ? node.arguments : undefined) ?? {};
+  const named = node?.kind === "op" ? namedArguments(index, node) : values;
+  return Object.entries(values).map(([name, value]) => {
+    const [text, numbers] = [named[name] ?? value, value].map(valueText);
+    // `[B,T,768]` without the quotes of its names
+    const shown = text === numbers ? numbers : `${text?.replaceAll('"', "")} = ${numbers}`;
+    return /^\d+$/.test(name) ? `${shown}` : `${name}=${shown}`;
+  });
 }
 
 function valueText(value: Json): string {

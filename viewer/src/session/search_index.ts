@@ -1,6 +1,7 @@
 /** Finds nodes by what a reader types (path, class, function, shape), grouped by what they are. */
 import { contentsOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { withNumbers } from "../graph/size_names.js";
 import { tensorLabel } from "../view/labels/labels.js";
 import { pathOf, typeOf } from "./naming.js";
 
@@ -153,9 +154,15 @@ export function gaps(text: string, word: string): number {
 function entryOf(index: GraphIndex, node: GraphNode): Entry {
   const path = normalise(pathOf(node));
   const outputs = node.kind === "output" ? [] : Object.values(node.outputs ?? {});
-  const more = [typeOf(node), ...outputs.map((tensor) => tensorLabel(index, tensor))].join(" ");
+  const more = [typeOf(node), ...outputs.flatMap((tensor) => shapesOf(index, tensor))].join(" ");
   const own = Math.max(path.lastIndexOf("."), path.lastIndexOf("/")) + 1;
   return { node, text: `${path} ${normalise(more)}`, own, end: path.length };
+}
+
+/** A shape in names, which readers type with `x`, and in numbers. */
+function shapesOf(index: GraphIndex, tensor: string): string[] {
+  const [names, numbers] = [tensorLabel(index, tensor), tensorLabel(withNumbers(index), tensor)];
+  return names === numbers ? [numbers] : [names, names.replaceAll("×", "x"), numbers];
 }
 
 /** Lower case, and `1×16×768` for a typed `1x16x768`. */

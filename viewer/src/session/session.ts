@@ -9,6 +9,7 @@ import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../grap
 import { index, indexDataSteps, indexGraph } from "../graph/indexing.js";
 import { caseIndex } from "../graph/one_case.js";
 import { annotate } from "../graph/overlay.js";
+import { withNumbers } from "../graph/size_names.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layoutCache, layoutSteps, type Viz } from "../layout/layout.js";
 import type { Steps } from "../shared/slices.js";
@@ -27,6 +28,7 @@ import { mapOf } from "./map.js";
 import { pathOf, tensorText } from "./naming.js";
 import { Reachability } from "./reachability.js";
 import { Rolled } from "./rolled.js";
+import { reasonsOf } from "./size_facts.js";
 import { Transitions } from "./transitions.js";
 
 /**
@@ -248,7 +250,7 @@ export class Session {
 
   /** The graph that has a node: the trace has no bundles and no function calls. */
   indexOf(id: string): GraphIndex {
-    return id === "" || this.traced.nodes.has(id) ? this.traced : this.visibleGraph();
+    return id === "" || this.traced.nodes.has(id) ? this.#worded(this.traced) : this.visibleGraph();
   }
 
   /** The name of a node, or that of the model if the id is empty. */
@@ -257,14 +259,20 @@ export class Session {
     return node === undefined ? this.traced.graph.model.name : pathOf(node);
   }
 
-  /** A tensor's name, shape and dtype. */
+  /** A tensor's name, shape and dtype, and why it has no names. */
   tensorText(tensor: string): string {
-    return tensorText(this.traced, tensor);
+    const index = this.#worded(this.traced);
+    return [tensorText(index, tensor), ...reasonsOf(index, tensor)].join(" · ");
   }
 
   /** The scale that colours nodes by class. */
   classScale(ids: Iterable<string>): ColourScale {
     return classScale(this.grouped, ids);
+  }
+
+  /** With numbers instead of names of sizes, if the state has them. */
+  #worded(index: GraphIndex): GraphIndex {
+    return this.#state.numbers ? withNumbers(index) : index;
   }
 
   #subgraph({ root }: SessionState): GraphIndex {

@@ -57,6 +57,18 @@ export function multiply(a: Expression, b: Expression): Expression {
   return collected(a.flatMap(([m, c]) => b.map(([n, d]): Term => [product(m, n), times(c, d)])));
 }
 
+/** The term by which another expression must be multiplied to get this one, if there is one. */
+export function ratio(of: Expression, to: Expression): Expression | undefined {
+  const [first] = to;
+  const candidates = first === undefined ? [] : of.map(([monomial, c]) => divided(monomial, c, first));
+  return candidates.find((one) => one !== undefined && writeExpression(multiply(one, to)) === writeExpression(of));
+}
+
+function divided(monomial: Monomial, c: Rational, [other, d]: Term): Expression | undefined {
+  if (sharedFactors(monomial, other).length !== other.length) return undefined;
+  return [[quotient(monomial, other), times(c, rational(d.below, d.above))]];
+}
+
 /** The expression rounded up (`ceil`) or down (`floor`) to a whole number. */
 export function rounded(rounding: string, inner: Expression): Expression {
   const number = inner.length === 0 ? rational(0n) : inner.length === 1 && inner[0]?.[0].length === 0 && inner[0][1];

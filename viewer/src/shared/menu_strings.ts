@@ -21,7 +21,7 @@ export const words = withTranslations({
   copyCommand: "Copy the command that draws this",
   commandCopied: "The command was copied.",
   commandLacks:
-    "The command can't express that a module is isolated, that a stack is shown one by one, or that casts are shown.",
+    "The command can't express that a module is isolated, that a stack is shown one by one, or that casts or numbers are shown.",
   help: "Keys and gestures (?)",
 
   // in the help
@@ -48,6 +48,7 @@ export const words = withTranslations({
   zoomDoes: "zoom in, zoom out, show the whole picture",
   searchDoes: "search",
   tableDoes: "with a cost lens: opens the table, at the row of the box",
+  sizesDo: "numbers instead of names of sizes, and back",
   changesDo: "next and previous change, in a comparison",
   escapeDoes: "one step back",
 });
@@ -71,6 +72,7 @@ export function keys(): Record<string, (readonly [key: string, effect: string])[
       ["+ \u2212 0", words.zoomDoes],
       ["/", words.searchDoes],
       ["T", words.tableDoes],
+      ["S", words.sizesDo],
       ["N, P", words.changesDo],
       ["Esc", words.escapeDoes],
       ["?", words.help.replace(" (?)", "")],

@@ -92,6 +92,16 @@ const ENGLISH = {
   lineOf: "line {0}",
   partRan: "{0} of {1} {2} ran",
   recursion: "recursion, {0} calls",
+  sizeNames: "Numbers instead of names of sizes (S)",
+  // the meaning of names, below it
+  image: "image",
+  here: "{0} here",
+  multiples: "multiples of {0}",
+  multiplesPlus: "multiples of {0} plus {1}",
+  atMost: "at most {0}",
+  pickedBy: "picked by {0}",
+  fixedSize: "{0} = {1} is fixed: {2}",
+  unnamed: "no expression for the size: {0}",
   // and in its legend
   embedding: "embedding",
   attention: "attention",

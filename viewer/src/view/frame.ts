@@ -154,4 +154,6 @@ export interface View {
   /** Whether width is scarce. */
   narrow: boolean;
   legend: boolean;
+  /** What names of sizes mean, in parts. */
+  sizes: readonly string[];
 }

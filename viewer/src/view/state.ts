@@ -17,6 +17,8 @@ export interface State {
   layers?: boolean;
   /** Whether reshapes, casts, inactive dropout, constants and the like are shown. */
   plumbing?: boolean;
+  /** Whether sizes are numbers although they have names. */
+  numbers?: boolean;
   /** Containers with more children than `most`, or more inputs or outputs than `ends`, show some as bundles. */
   most?: number | undefined;
   ends?: number | undefined;

@@ -13,6 +13,7 @@ import { failureText, SAME_WEIGHTS, SHARED } from "./labels/labels.js";
 import { glyphOf, marksOf, withDifference } from "./labels/marks.js";
 import { familyOf, learnFamilies } from "./labels/op_families.js";
 import { nameParallels } from "./labels/port_names.js";
+import { sizeLine } from "./labels/size_line.js";
 import { decisionText, holdsDecision, loopWords, partWords, recursionOf } from "./labels/way_words.js";
 import {
   type FoldedRun,
@@ -72,14 +73,16 @@ export function* viewSteps(traced: GraphIndex, state: State): Steps<View> {
     keys: stateKeys(index, state),
     frames,
   };
+  const root = yield* frameOf(context, ROOT, { chain: [ROOT], run: null });
   return {
-    root: yield* frameOf(context, ROOT, { chain: [ROOT], run: null }),
+    root,
     direction: state.direction,
     line: state.line ?? LINE,
     shapes: state.shapes ?? SHAPES,
     narrow: state.narrow === true,
     legend: state.legend !== false,
     cases: caseSigns(index),
+    sizes: sizeLine(index, root),
   };
 }
 
@@ -164,7 +167,7 @@ function* makeFrame(
   const kept = loop === null ? returns.filter(({ to }) => beginsEmpty(context.index, shown, to ?? "")) : returns;
   if (loop !== null) openInputs(context.index, frame, { ...loop, returns });
   frame.wires = wiresOf(context.index, links, frame, positions);
-  markChanges(frame);
+  markChanges(context.index, frame);
   markStacks(context.index, frame);
   nameParallels(context.index, frame);
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));

@@ -2,6 +2,7 @@
 import { append } from "../graph/append.js";
 import type { GraphIndex, Link, TensorSpec } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
+import { withNumbers } from "../graph/size_names.js";
 import { memoByObject } from "../shared/memo.js";
 import { BORDER, type Frame, type Wire } from "./frame.js";
 import { sizesOf, tensorLabel, withFormer } from "./labels/labels.js";
@@ -116,14 +117,16 @@ function bytesOf(spec: TensorSpec | undefined): number {
 
 /** Where shapes change: most steps of a model keep the shape, and readers look for those that don't. */
 
-/** Marks wires behind an item by whether its shape is one of those that enter the item. */
-export function markChanges({ items, wires }: Frame): void {
+/** Marks wires behind an item by whether its shape, in numbers, is one of those that enter the item. */
+export function markChanges(index: GraphIndex, { items, wires }: Frame): void {
+  const numbers = withNumbers(index);
+  const shapeOf = ({ count, label, tensor }: Wire) => (count > 1 ? label : tensorLabel(numbers, tensor));
   const entering = items.map(() => new Set<string>());
-  for (const { to, flow, label } of wires)
-    if (to !== BORDER && flow === "data" && label !== "") entering[to]?.add(label);
+  for (const wire of wires)
+    if (wire.to !== BORDER && wire.flow === "data" && wire.label !== "") entering[wire.to]?.add(shapeOf(wire));
   for (const wire of wires) {
     const before = wire.from === BORDER ? undefined : entering[wire.from];
     if (before === undefined || before.size === 0 || wire.flow !== "data" || wire.label === "") continue;
-    wire.shape = before.has(wire.label) ? "same-shape" : "new-shape";
+    wire.shape = before.has(shapeOf(wire)) ? "same-shape" : "new-shape";
   }
 }

@@ -43,6 +43,8 @@ export function unionOf(
   const nodes = union.order.map((id) => union.nodes.get(id) as GraphNode);
   return {
     ...after,
+    // names of one version say nothing of the other
+    sizes: null,
     functions: {},
     nodes: nodes.map((node) => plain(node.kind === "module" ? signed(node, union, marks) : node)),
     hierarchy: Object.fromEntries(union.hierarchy),

@@ -2,6 +2,7 @@
 import type { GraphIndex } from "../../graph/graph.js";
 import { indexGraphSteps } from "../../graph/indexing.js";
 import { simplify } from "../../graph/simplify.js";
+import { withNumbers } from "../../graph/size_names.js";
 import { atOnce, type Steps } from "../../shared/slices.js";
 import type { State } from "../state.js";
 import { bundled } from "./bundles.js";
@@ -11,7 +12,7 @@ import { withLayers } from "./layers.js";
 /** Index of a trace → what a state leaves in or out → index of what it shows. */
 const indexes = new WeakMap<GraphIndex, Map<string, GraphIndex>>();
 
-type Kinds = Pick<State, "plumbing" | "functions" | "layers" | "most" | "ends" | "kept">;
+type Kinds = Pick<State, "plumbing" | "functions" | "layers" | "most" | "ends" | "kept" | "numbers">;
 
 /** The index of the graph that a state shows, with or without plumbing, function calls, groups of layers and bundles. */
 export function shownIndex(traced: GraphIndex, kinds: Kinds): GraphIndex {
@@ -19,7 +20,8 @@ export function shownIndex(traced: GraphIndex, kinds: Kinds): GraphIndex {
 }
 
 /** The same in steps. */
-export function* shownIndexSteps(traced: GraphIndex, kinds: Kinds): Steps<GraphIndex> {
+export function* shownIndexSteps(traced: GraphIndex, { numbers = false, ...kinds }: Kinds): Steps<GraphIndex> {
+  if (numbers) return withNumbers(yield* shownIndexSteps(traced, kinds));
   const { plumbing = false, functions = true, layers = true, most, ends, kept } = kinds;
   const known = indexes.get(traced) ?? new Map<string, GraphIndex>();
   indexes.set(traced, known);

@@ -21,6 +21,7 @@ import { classWords, isPlain, wrappedLayer } from "./container_words.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
 import { family } from "./op_families.js";
 import { opWords } from "./op_words.js";
+import { dimensionText, isCounted, shapeText } from "./size_words.js";
 import { decisionWords } from "./way_words.js";
 
 /** The text of a node: its name, and a detail shown below it. */
@@ -51,7 +52,7 @@ function wordsOf(index: GraphIndex, node: GraphNode, informative: GraphNode): Wo
     case "op": {
       const decision = decisionWords(index, node.id);
       if (decision !== undefined) return decision;
-      const { name, detail } = opWords(node);
+      const { name, detail } = opWords(index, node);
       const layers = heldBy(index, node).filter((layer) => layer !== name);
       return { name, detail: detail || layers.join(", ") };
     }
@@ -176,8 +177,9 @@ function firstOf(summaries: string[]): string {
 /** The last sizes of the only tensor that enters a module and of the only one that leaves it. */
 function widths(index: GraphIndex, { inputs = {}, outputs = {} }: ModuleNode): string {
   const [into, out] = [inputs, outputs].map((tensors) => {
-    const [only, ...more] = Object.values(tensors).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? []);
-    return only === undefined || more.length > 0 || only.length < 2 ? undefined : only.at(-1);
+    const [only, ...more] = Object.values(tensors).flatMap((tensor) => index.graph.tensors.get(tensor) ?? []);
+    const rank = only?.shape?.length ?? 0;
+    return only === undefined || more.length > 0 || rank < 2 ? undefined : dimensionText(index.graph, only, rank - 1);
   });
   return arrow(into, out);
 }
@@ -221,12 +223,12 @@ export function withFormer(index: GraphIndex, wire: Wire): Wire {
   return spec === undefined ? wire : { ...wire, former: labelOf(index, wire.tensor, spec) };
 }
 
-/** `1×16×768`; with unusual dtypes `1×16 int64`; with an assumed size `≤ 64×3` or `≈ 8`. */
+/** `1×16×768` or `B×T×768`; with unusual dtypes `1×16 int64`; with an assumed size `≤ 64×3` or `≈ 8`. */
 export const tensorLabel = memoInObject((index: GraphIndex, tensor: string) =>
   labelOf(index, tensor, index.graph.tensors.get(tensor)),
 );
 
-/** Of a size that was assumed, or depends on such. */
+/** Of a size that was assumed, or depends on such; needless before one with a name that says so. */
 function signOf(index: GraphIndex, tensor: string): string {
   const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");
   if (assumed !== undefined) return UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
@@ -259,6 +261,6 @@ function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined
   if (spec === undefined) return "";
   if (spec.variants !== undefined)
     return together(spec.variants.map((own) => (own === null ? "" : labelOf(index, tensor, own))));
-  const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
-  return `${shape === "" ? "" : signOf(index, tensor)}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
+  const shape = shapeText(index, spec);
+  return `${shape === "" || isCounted(index, spec) ? "" : signOf(index, tensor)}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }

@@ -4,7 +4,7 @@ import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../..
 import { memoByObject } from "../../shared/memo.js";
 import type { Item } from "../frame.js";
 import { type Glyph, glyph } from "./op_families.js";
-import { scalarOperand } from "./op_words.js";
+import { operandKey } from "./op_words.js";
 
 /** The glyph of an op that combines at least two tensors; null for others, such as `x + 1`. */
 export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
@@ -12,7 +12,7 @@ export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   const sign = glyph(node.name);
   if (sign === undefined) return null;
   const args = node.arguments ?? {};
-  const hasNumber = sign !== "cat" && (scalarOperand(args) !== undefined || (args.alpha ?? 1) !== 1);
+  const hasNumber = sign !== "cat" && (operandKey(args) !== undefined || (args.alpha ?? 1) !== 1);
   return hasNumber || (takenIn(contents).get(node.id) ?? 0) < 2 ? null : sign;
 }
 

@@ -1,10 +1,11 @@
 /** The text on ops: `softmax dim -1`, `× 0.125`, `> 0.5`, `[:, 0]`. */
 
-import type { Json, OpNode } from "../../graph/graph.js";
+import type { GraphIndex, Json, OpNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
 import { memoByKey } from "../../shared/memo.js";
 import { type Attributes, text } from "./module_summary.js";
 import { type Glyph, glyph } from "./op_families.js";
+import { argumentsOf, factorText } from "./size_words.js";
 
 /** Most characters of an argument's value. */
 const MAX_VALUE = 24;
@@ -48,10 +49,13 @@ const NAMED_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[]
 const USUAL_NORM = "fro";
 
 /** The name of an op, and its arguments. */
-export function opWords(node: OpNode): { name: string; detail: string } {
+export function opWords(index: GraphIndex, node: OpNode): { name: string; detail: string } {
   const kind = kindOf(node.name);
-  const name = opName(node, kind);
-  return { name, detail: opDetail(node, kind, name) };
+  const args = argumentsOf(index, node);
+  const key = operandKey(node.arguments ?? {});
+  const operand = key === undefined ? undefined : args[key];
+  const name = opName(node, kind, args, operand);
+  return { name, detail: opDetail(args, kind, name === kind.name ? operand : undefined) };
 }
 
 /** What follows from the name of an op. */
@@ -69,23 +73,22 @@ const kindOf = memoByKey((full: string): Kind => {
   return { name, sign: glyph(full), rule, named };
 });
 
-function opName(node: OpNode, { name, sign }: Kind): string {
-  const args = node.arguments ?? {};
+/** @param operand the number, or the name of a size, that the op combines its tensor with */
+function opName(node: OpNode, { name, sign }: Kind, args: Attributes, operand: Json | undefined): string {
   // without a key, the index is a tensor
-  if (name === "getitem") return indexedWeight(node) ?? indexText(args.key) ?? "index";
+  if (name === "getitem") return indexedWeight(node, args) ?? indexText(args.key) ?? "index";
   if (name === "setitem") return assignmentText(args);
-  const scalar = scalarOperand(args);
   const comparison = COMPARISONS.get(name);
-  if (comparison !== undefined && scalar !== undefined) return `${comparison} ${operandText(scalar)}`;
+  if (comparison !== undefined && operand !== undefined) return `${comparison} ${operandText(operand)}`;
   if (sign === undefined) return name;
   // `1 - x` is a call of `x.__rsub__(1)`
-  if (scalar !== undefined)
-    return name.startsWith("r") ? `${operandText(scalar)} ${SIGNS[sign]}` : signed(sign, scalar);
+  if (operand !== undefined)
+    return name.startsWith("r") ? `${operandText(operand)} ${SIGNS[sign]}` : signed(sign, operand);
   return withWeight(node, sign) ?? name;
 }
 
 /** `pos_embed[:, 0]` for a part of a weight. */
-function indexedWeight({ weights = {}, arguments: args = {} }: OpNode): string | undefined {
+function indexedWeight({ weights = {} }: OpNode, args: Attributes): string | undefined {
   const [weight] = Object.values(weights);
   return weight && `${weight.slice(weight.lastIndexOf(".") + 1)}${indexText(args.key) ?? "[…]"}`;
 }
@@ -100,14 +103,16 @@ function withWeight({ name, weights = {} }: OpNode, sign: Glyph): string | undef
 }
 
 /** `- -0.4` becomes `+ 0.4`. */
-function signed(sign: Glyph, value: number): string {
-  const opposite = value < 0 ? OPPOSITE[sign] : undefined;
-  return opposite === undefined ? `${SIGNS[sign]} ${operandText(value)}` : `${SIGNS[opposite]} ${operandText(-value)}`;
+function signed(sign: Glyph, value: Json): string {
+  const opposite = typeof value === "number" && value < 0 ? OPPOSITE[sign] : undefined;
+  return opposite === undefined
+    ? `${SIGNS[sign]} ${operandText(value)}`
+    : `${SIGNS[opposite]} ${operandText(-Number(value))}`;
 }
 
 /** With the minus sign of formulas. */
-function operandText(value: number): string {
-  return numberText(value).replace(/^-/, "−");
+function operandText(value: Json): string {
+  return typeof value === "number" ? numberText(value).replace(/^-/, "−") : factorText(text(value));
 }
 
 /** Names of tensors in an index. */
@@ -132,24 +137,22 @@ function assignmentText({ key, value }: Attributes): string {
   return `${at === undefined ? "setitem" : `${at} =`} ${valueText(value)}`.trim();
 }
 
-/** The number that an op combines its tensor with. */
-export function scalarOperand(args: Attributes): number | undefined {
-  for (const key of OPERANDS) if (typeof args[key] === "number") return args[key];
-  return undefined;
+/** The argument that is a number which an op combines its tensor with. */
+export function operandKey(args: Attributes): string | undefined {
+  return OPERANDS.find((key) => typeof args[key] === "number");
 }
 
 const OPERANDS = ["other", "1", "0", "input"];
 
-function opDetail({ arguments: args = {} }: OpNode, { name, rule, named }: Kind, shown: string): string {
+/** @param operand what the op combines its tensor with, unless the name says it */
+function opDetail(args: Attributes, { rule, named }: Kind, operand: Json | undefined): string {
   if (named !== undefined) {
     const shown = named.filter((key) => !(key === "p" && args[key] === USUAL_NORM));
     return joined(shown.map((key) => prefixed(`${key} `, valueText(args[key]))));
   }
   if (rule !== undefined) return prefixed(rule[2] ?? "", joined(rule[1].map((key) => valueText(args[key]))));
   const axis = valueText(args.dim ?? args.axis);
-  if (axis !== "") return `dim ${axis}`;
-  const scalar = scalarOperand(args);
-  return scalar === undefined || shown !== name ? "" : numberText(scalar);
+  return axis === "" ? oneText(operand) : `dim ${axis}`;
 }
 
 function joined(parts: string[]): string {

@@ -27,8 +27,8 @@ async function copy(widget: Widget, session: Session, command: string): Promise<
 }
 
 /** Whether a state can't be expressed by options. */
-function isWhole({ root, plumbing, unrolled }: SessionState): boolean {
-  return root === undefined && plumbing !== true && unrolled.length === 0;
+function isWhole({ root, plumbing, numbers, unrolled }: SessionState): boolean {
+  return root === undefined && plumbing !== true && numbers !== true && unrolled.length === 0;
 }
 
 /** @param authors the flags of the author's own view */

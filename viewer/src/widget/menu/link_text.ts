@@ -21,6 +21,7 @@ export interface LinkedView {
   direction?: string | undefined;
   /** Set if it differs from the author's choice. */
   plumbing?: boolean | undefined;
+  numbers?: boolean | undefined;
   /** Additions by features: a lens, a path. */
   more: Record<string, string>;
   /** Whether the lists are complete, so that modules around open ones need not be added. */
@@ -35,7 +36,7 @@ interface LinkPart {
 
 const LISTS = ["open", "close", "each", "once"] as const;
 const NAMES = ["alone", "at", "with", "direction"] as const;
-const PLUMBING = "plumbing";
+const SWITCHES = ["plumbing", "numbers"] as const;
 
 /** The author's view of a diagram. */
 export function emptyView(graph: string, place: number): LinkedView {
@@ -43,11 +44,11 @@ export function emptyView(graph: string, place: number): LinkedView {
 }
 
 export function linkText(view: LinkedView): string {
-  const { graph, place, plumbing, more } = view;
+  const { graph, place, more } = view;
   const pairs = [
     ...LISTS.map((key) => [key, view[key].map(encode).join(",")]),
     ...NAMES.map((key) => [key, encode(view[key] ?? "")]),
-    [PLUMBING, plumbing === undefined ? "" : plumbing ? "yes" : "no"],
+    ...SWITCHES.map((key) => [key, view[key] === undefined ? "" : view[key] ? "yes" : "no"] as const),
     ...Object.entries(more)
       .sort()
       .map(([key, value]) => [key, encode(value)]),
@@ -75,9 +76,10 @@ function add(view: LinkedView, pair: string): void {
   const value = rest.join("=");
   const list = LISTS.find((known) => known === key);
   const name = NAMES.find((known) => known === key);
+  const choice = SWITCHES.find((known) => known === key);
   if (list !== undefined) view[list].push(...value.split(",").filter(Boolean).map(decode));
   else if (name !== undefined) view[name] = decode(value) || undefined;
-  else if (key === PLUMBING) view.plumbing = value === "yes" ? true : value === "no" ? false : undefined;
+  else if (choice !== undefined) view[choice] = value === "yes" ? true : value === "no" ? false : undefined;
   else view.more[key] = decode(value);
 }
 

@@ -25,7 +25,8 @@ export function differences(session: Session): Partial<LinkedView> {
     each: without(state.unrolled, initial.unrolled),
     once: without(initial.unrolled, state.unrolled),
     alone: state.root,
-    plumbing: hasPlumbing(state) === hasPlumbing(initial) ? undefined : hasPlumbing(state),
+    plumbing: changed(session, "plumbing"),
+    numbers: changed(session, "numbers"),
     direction: state.direction === initial.direction ? undefined : state.direction,
   };
 }
@@ -34,7 +35,9 @@ export function differences(session: Session): Partial<LinkedView> {
 export function linkedState(session: Session, view: LinkedView): Linked {
   const gone = new Map<string, string>();
   const find = (name: string) => found(session, name, gone);
-  const start = { ...session.initial, ...turned(view), plumbing: view.plumbing ?? hasPlumbing(session.initial) };
+  const isOn = (choice: Switch) => view[choice] ?? session.initial[choice] === true;
+  const switches = { plumbing: isOn("plumbing"), numbers: isOn("numbers") };
+  const start = { ...session.initial, ...turned(view), ...switches };
   const root = view.alone === undefined ? undefined : find(view.alone)[0];
   const alone = session.transitions.isolate(root && session.transitions.canIsolate(root) ? root : undefined, start);
   const rolled = unrolled(session, alone, view);
@@ -60,8 +63,12 @@ function inSight(session: Session, state: SessionState, id: string): SessionStat
   return shown.root === state.root ? shown : state;
 }
 
-function hasPlumbing({ plumbing }: SessionState): boolean {
-  return plumbing === true;
+type Switch = "plumbing" | "numbers";
+
+/** A switch, if it isn't as at the start. */
+function changed({ state, initial }: Session, choice: Switch): boolean | undefined {
+  const [isOn, wasOn] = [state[choice] === true, initial[choice] === true];
+  return isOn === wasOn ? undefined : isOn;
 }
 
 function turned({ direction }: LinkedView): Partial<SessionState> {

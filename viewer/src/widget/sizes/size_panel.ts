@@ -55,7 +55,11 @@ export class SizePanel {
   /** Open or close it. */
   toggle(opener: HTMLElement): void {
     this.#opener = opener;
-    if (!this.#element.hidden) return this.#close();
+    if (this.#element.hidden) this.#show(opener);
+    else this.#close();
+  }
+
+  #show(opener: HTMLElement): void {
     this.#element.hidden = false;
     opener.ariaExpanded = "true";
     this.#widget.modes.set(this.#open, true);
@@ -88,12 +92,12 @@ export class SizePanel {
 
   #onChange(refused: string): void {
     this.#refused = refused;
-    // the last right picture stays
-    if (refused !== "") return this.#tell();
     const sizes = this.#fields.flatMap(({ free, value }): [string, number][] =>
       value === undefined || value === free.size.size ? [] : [[free.name, value]],
     );
-    this.#choose(new Map(sizes));
+    // the last right picture stays
+    if (refused === "") this.#choose(new Map(sizes));
+    else this.#tell();
   }
 
   /** Show sizes, as numbers. */
