@@ -29,6 +29,7 @@ from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.ir.remarks import list_remarks
+from modeldiagrams.ir.chosen_sizes import own_sizes
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import find_asset
 
@@ -219,8 +220,9 @@ def is_interactive(diagram: Diagram) -> bool:
 
 def has_free_sizes(diagram: Diagram) -> bool:
     """Whether readers can set sizes of inputs."""
-    named = diagram.graph.sizes if diagram.graph else None
-    return named is not None and any(not size.fixed and not size.counted for size in named.sizes.values())
+    graph = diagram.graph
+    named = graph.sizes.sizes if graph and graph.sizes else {}
+    return graph is not None and any(not named[name].counted for name in own_sizes(graph))
 
 
 def render_element(

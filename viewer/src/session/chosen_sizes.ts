@@ -1,5 +1,7 @@
 /** Which numbers a size can be: as in `ir/chosen_sizes.py`. */
 import type { NamedSizes, Size } from "../../generated/format.js";
+import { completeSizes, ownSizes } from "../graph/at_sizes.js";
+import { evaluate, namesIn, parseExpression, readable } from "../shared/expressions.js";
 import { words } from "../shared/size_strings.js";
 import { fill } from "../shared/strings.js";
 
@@ -14,8 +16,11 @@ export interface FreeSize {
 }
 
 /** The sizes that readers can set: those of inputs that can change. */
-export function freeSizes({ sizes }: NamedSizes): FreeSize[] {
-  return Object.entries(sizes).flatMap(([name, size]) => (size.fixed || size.counted ? [] : [{ name, size }]));
+export function freeSizes(named: NamedSizes): FreeSize[] {
+  const known = ownSizes(named);
+  return Object.entries(named.sizes).flatMap(([name, size]) =>
+    known.has(name) && !size.counted ? [{ name, size }] : [],
+  );
 }
 
 /** Why a size can't be what a reader entered; empty if it can. */
@@ -36,6 +41,20 @@ function problemOf(size: Size, entered: string): string {
   const near = [low, low + step].filter((one) => one >= least && (most == null || one <= most));
   const nearest = fill(near.length > 1 ? words.nearestTwo : words.nearest, ...near);
   return remainder === 0 ? fill(words.holdsFor, step, nearest) : fill(words.holdsForMore, step, remainder, nearest);
+}
+
+/** Why sizes can't stand together, each of which can be alone; empty if they can: `H*W/256` must be whole. */
+export function refusalTogether(named: NamedSizes, given: ReadonlyMap<string, number>): string {
+  const sizes = completeSizes(named, given);
+  const texts = new Set(Object.values(named.tensors ?? {}).flat());
+  for (const text of texts) {
+    const expression = parseExpression(text ?? "0");
+    if (evaluate(expression, sizes).below === 1n) continue;
+    const names = namesIn(expression);
+    const together = [...sizes].filter(([name]) => names.has(name)).map((pair) => pair.join(" = "));
+    return fill(words.notTogether, together.join(", "), readable(expression));
+  }
+  return "";
 }
 
 /** The whole number in a text. */
@@ -87,5 +106,6 @@ export function readSizes(named: NamedSizes, text: string): { sizes: Map<string,
     if (free !== undefined && problem === "") sizes.set(name, numberIn(entered) ?? free.size.size);
     else if (problem !== "") refused.push(problem);
   }
-  return { sizes, refused };
+  const problem = refusalTogether(named, sizes);
+  return problem === "" ? { sizes, refused } : { sizes: new Map(), refused: [...refused, problem] };
 }

@@ -9,15 +9,8 @@ import { type Family, familyOf } from "../view/labels/op_families.js";
 const COUNTS = { memory: "activation_bytes", flops: "flops" } as const;
 type Measure = keyof typeof COUNTS;
 
-type Sizes = Iterable<readonly [name: string, size: number]>;
-
-/** `T = 8192, B = 4` */
-export function sizesInWords(sizes: Sizes): string {
-  return [...sizes].map(([name, size]) => fill(words.setTo, name, size)).join(", ");
-}
-
-/** @param sizes which the sentence names */
-export function costSentence(index: GraphIndex, sizes: Sizes): string {
+/** @param sizes `T = 8192` */
+export function costSentence(index: GraphIndex, sizes: string): string {
   const amount = (measure: Measure, format: (value: number) => string) => {
     const value = index.graph.model[COUNTS[measure]];
     if (!value) return [];
@@ -30,7 +23,7 @@ export function costSentence(index: GraphIndex, sizes: Sizes): string {
     ...amount("memory", (value) => fill(words.activationsOf, formatBytes(value))),
     ...amount("flops", (value) => formatFlops(value, words.unitFlops)),
   ];
-  return fill(words.toldAt, sizesInWords(sizes), told.join(" · "));
+  return fill(words.toldAt, sizes, told.join(" · "));
 }
 
 /** The family whose modules and ops cost most together. A module of a family counts with all that is in it. */

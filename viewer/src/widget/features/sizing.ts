@@ -25,6 +25,10 @@ export function sizing(widget: Widget): void {
   const open = iconButton(strings.setSizes, RULER, () => withPanel((panel) => panel.toggle(open)));
   open.ariaExpanded = "false";
   widget.toolbar.add(open);
+  // the line that says what they mean
+  widget.stage.addEventListener("click", ({ target }) => {
+    if ((target as Element).closest(".mg-sizes") !== null) withPanel((panel) => panel.open(open));
+  });
   widget.linked.sizes = {
     get: () => panel?.linked,
     set: (text) => {

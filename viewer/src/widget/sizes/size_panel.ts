@@ -1,9 +1,10 @@
 /** Sets the sizes of the inputs: all shapes and costs of the diagram follow. */
 import { indexAtSizes } from "../../graph/at_sizes.js";
 import type { GraphIndex } from "../../graph/graph.js";
-import { freeSizes, readSizes, sizesText } from "../../session/chosen_sizes.js";
-import { costSentence, sizesInWords } from "../../session/cost_sentence.js";
+import { freeSizes, readSizes, refusalTogether, sizesText } from "../../session/chosen_sizes.js";
+import { costSentence } from "../../session/cost_sentence.js";
 import type { SessionState } from "../../session/diagram_data.js";
+import { sizesInWords } from "../../session/naming.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/size_strings.js";
 import { noSteps } from "../../shared/slices.js";
@@ -54,17 +55,19 @@ export class SizePanel {
 
   /** Open or close it. */
   toggle(opener: HTMLElement): void {
-    this.#opener = opener;
-    if (this.#element.hidden) this.#show(opener);
+    if (this.#element.hidden) this.open(opener);
     else this.#close();
   }
 
-  #show(opener: HTMLElement): void {
+  open(opener: HTMLElement): void {
+    this.#opener = opener;
     this.#element.hidden = false;
     opener.ariaExpanded = "true";
     this.#widget.modes.set(this.#open, true);
     this.#tell();
-    this.#fields[0]?.focus();
+    // on touch screens, a keyboard would cover the picture
+    if (!matchMedia("(pointer: coarse)").matches) this.#fields[0]?.focus();
+    this.#element.scrollIntoView({ block: "nearest" });
   }
 
   /** What a link contains. */
@@ -85,6 +88,7 @@ export class SizePanel {
     const hadFocus = this.#element.matches(":focus-within");
     this.#element.hidden = true;
     this.#widget.modes.set(this.#open, false);
+    this.#tell();
     if (this.#opener === undefined) return;
     this.#opener.ariaExpanded = "false";
     if (hadFocus) this.#opener.focus();
@@ -92,11 +96,13 @@ export class SizePanel {
 
   #onChange(refused: string): void {
     this.#refused = refused;
-    const sizes = this.#fields.flatMap(({ free, value }): [string, number][] =>
+    const entered = this.#fields.flatMap(({ free, value }): [string, number][] =>
       value === undefined || value === free.size.size ? [] : [[free.name, value]],
     );
+    const { sizes } = this.#traced.graph;
+    if (refused === "" && sizes != null) this.#refused = refusalTogether(sizes, new Map(entered));
     // the last right picture stays
-    if (refused === "") this.#choose(new Map(sizes));
+    if (this.#refused === "") this.#choose(new Map(entered));
     else this.#tell();
   }
 
@@ -142,12 +148,13 @@ export class SizePanel {
     const { session, modes } = this.#widget;
     if (session === undefined) return;
     const shown = this.#shown;
-    this.#set.text = sizesInWords(shown);
-    modes.set(this.#set, shown.size > 0);
+    const own = this.#fields.map(({ free: { name, size } }) => `${name} = ${size.size}`).join(", ");
+    this.#set.text = sizesInWords(session.traced);
+    // the open panel says it
+    modes.set(this.#set, shown.size > 0 && this.#element.hidden === true);
     this.#reset.disabled = shown.size === 0;
     if (this.#element.hidden) return;
-    const all = this.#fields.map(({ free }) => [free.name, shown.get(free.name) ?? free.size.size] as const);
-    this.#told.textContent = this.#refused || costSentence(session.traced, shown.size > 0 ? shown : all);
+    this.#told.textContent = this.#refused || costSentence(session.traced, this.#set.text || own);
     this.#told.classList.toggle("mg-refused", this.#refused !== "");
   }
 }
