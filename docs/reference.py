@@ -31,6 +31,7 @@ SUBJECTS = {
         *("api.notebook.ModelDiagram", "Options"),
     ),
     "graphs": (
+        *("snapshot", "engine.snapshots.SnapshotReport"),
         *("load", "save", "structural_digest", "summary", "cost"),
         *("to_pandas", "to_mermaid", "to_dot", "to_networkx"),
         *("Graph", "ir.queries.Connection", "ir.queries.ModuleRow", "api.summary.ModelSummary", "api.cost.CostTable"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.notebook import diagram
     from modeldiagrams.api.notebook_viewer import notebook
     from modeldiagrams.api.pandas import to_pandas
+    from modeldiagrams.api.snapshot import snapshot
     from modeldiagrams.api.summary import summary
     from modeldiagrams.engine.compare.difference import Difference, diff
     from modeldiagrams.errors import (
@@ -63,6 +64,7 @@ __all__ = [
     "load_recording",
     "notebook",
     "save",
+    "snapshot",
     "structural_digest",
     "summary",
     "to_dot",
@@ -91,6 +93,7 @@ _MODULES = {
     "load_recording": "watching.reader",
     "notebook": "api.notebook_viewer",
     "save": "ir.serialize",
+    "snapshot": "api.snapshot",
     "structural_digest": "ir.structure",
     "summary": "api.summary",
     "to_dot": "api.dot",

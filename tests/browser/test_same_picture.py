@@ -52,6 +52,12 @@ def test_several_cases_are_equal(press, drawn_by_chromium):
     assert drawn_by_chromium(diagram) == diagram.picture.svg
 
 
+def test_names_of_sizes_are_equal(press, drawn_by_chromium):
+    diagram = press.make(trace(TwoSkips(), (IMAGE,), dims="auto"), depth=9)
+    assert "B×8×H/2×W/2" in diagram.picture.svg
+    assert drawn_by_chromium(diagram) == diagram.picture.svg
+
+
 @pytest.mark.parametrize("graph", [encoder("Tall", layers=12), encoder(HOSTILE, word=HOSTILE)], ids=["tall", "hostile"])
 def test_everything_open_is_equal(press, drawn_by_chromium, graph):
     diagram = press.make(graph, depth=9)

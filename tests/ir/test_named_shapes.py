@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
+import torch
+from torch import nn
 
 import modeldiagrams
 from graphs import sized_graph, small_graph
@@ -108,9 +112,36 @@ def test_every_form_with_shapes_has_the_names():
     assert "B×2#183;T" in modeldiagrams.to_mermaid(GRAPH)
     table = str(modeldiagrams.summary(GRAPH))
     assert "(T−B)×2" in table
-    assert f"Sizes: {LINE}" in table
+    assert f"Sizes: {LINE.replace('batch', 'batch, 1 here')}" in table
     cells = render_summary(modeldiagrams.summary(GRAPH)._content)
     assert '<td class="mg-outputs" title="1×2">(T−B)×2</td>' in cells
     assert f"Sizes:\n  {LINE}\n  S stays 7." in explain(Call(model="mypkg.Net"), GRAPH, [])
     assert "S stays 7." in list_remarks(GRAPH)
     assert GRAPH.module_rows() == msgspec.structs.replace(GRAPH, sizes=None).module_rows()
+
+
+class Patches(nn.Module):
+    """An image as tokens, a class token among them."""
+
+    def __init__(self):
+        super().__init__()
+        self.patch = nn.Conv2d(3, 24, 8, 8)
+        self.token = nn.Parameter(torch.zeros(1, 1, 24))
+        self.head = nn.Linear(24, 10)
+
+    def forward(self, x):
+        x = self.patch(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(len(x), -1, -1), x], 1)
+        return self.head(x), x.unfold(1, 2, 1)
+
+
+@pytest.mark.parametrize("letter", [{}, {"N": "H*W/64"}])
+def test_the_viewer_writes_the_same_texts(letter):
+    dims = {"x": ["B", 3, "H", "W"], **letter}
+    graph = modeldiagrams.trace(Patches(), (torch.zeros(2, 3, 32, 48),), dims=dims)
+    svg = modeldiagrams.to_svg(graph, depth=9)
+    texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+    shapes = {named_shape(graph, tensor) for tensor in (*graph.model.inputs.values(), *graph.model.outputs.values())}
+    assert shapes <= texts
+    assert any("(N+1)" in shape for shape in shapes)  # a letter that is found if nobody writes it
+    assert set(say_sizes(graph).split(" · ")) == set(re.search(r"<desc>([^<]*)</desc>", svg)[1].split(" · "))

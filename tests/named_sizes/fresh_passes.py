@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import modeldiagrams
 from modeldiagrams.ir.graph import Graph, NamedSizes, OpNode
 from named_sizes.arithmetic import names_in, value
 
@@ -22,6 +23,8 @@ class Comparison:
     """Numbers that change, and nothing says so."""
     unknown: int = 0
     """Dimensions that change, are listed as unknown, and are no failure."""
+    texts: int = 0
+    """Texts among arguments that change, as of slices: expressions are for numbers only."""
     compared: int = 0
 
 
@@ -35,6 +38,16 @@ def numbers_of(arguments: Any, path: str = "") -> Iterator[tuple[str, int | floa
     elif isinstance(arguments, Mapping):
         for key, part in arguments.items():
             yield from numbers_of(part, f"{path}.{key}" if path else str(key))
+
+
+def texts_of(arguments: Any) -> Iterator[str]:
+    """The texts among an op's arguments: slices, modes, equations."""
+    parts = arguments.values() if isinstance(arguments, Mapping) else arguments
+    for part in parts if isinstance(parts, Iterable) else ():
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from texts_of(part)
 
 
 def loop_key(graph: Graph, node: Any) -> tuple[Any, ...]:
@@ -81,6 +94,7 @@ class FreshPass:
                     self._compare(f"{node.id} {cost}", expression, getattr(node, cost), getattr(other, cost), node.id)
         self._compare_bounds()
         self._compare_times()
+        self._compare_table()
         for cost in ("flops", "activation_bytes"):
             self._compare_total(cost)
         return self.found
@@ -90,9 +104,9 @@ class FreshPass:
 
     def _compare_nodes(self) -> None:
         here, there = {node.id for node in self._graph.nodes}, {node.id for node in self._fresh.nodes}
-        turns = {loop_key(self._graph, self._graph.node(i)) for i in self._named.times}
+        turns = {loop_key(self._graph, node) for node in self._graph.nodes if self._loops_around(node.id)}
         for node in self._graph.nodes:
-            if node.id not in there and node.id not in self._named.times and not self._is_unknown(node.id):
+            if node.id not in there and not self._loops_around(node.id) and not self._is_unknown(node.id):
                 self.found.silent.append(f"{node.id} is not there at these sizes")
         for node in self._fresh.nodes:
             if node.id not in here and (not hasattr(node, "source") or loop_key(self._fresh, node) not in turns):
@@ -123,6 +137,7 @@ class FreshPass:
             self._compare(f"{tensor} dim {i}", expression, a, b, tensor, self._makers.get(tensor, ""))
 
     def _compare_arguments(self, node: OpNode, other: OpNode) -> None:
+        self.found.texts += [*texts_of(node.arguments)] != [*texts_of(other.arguments)]
         here, there = dict(numbers_of(node.arguments)), dict(numbers_of(other.arguments))
         expressions = self._named.arguments.get(node.id, {})
         for path in {**here, **expressions}:
@@ -142,10 +157,32 @@ class FreshPass:
         for i, expression in self._named.times.items():
             self._compare(f"{i} times", expression, None, counts[loop_key(self._graph, self._graph.node(i))], i)
 
+    def _compare_table(self) -> None:
+        """What readers get: a sum without a sign is right to the byte and the FLOP, and `≤` is above."""
+        given = {name: n for name, n in self._sizes.items() if not self._named.sizes[name].fixed}
+        try:
+            row = modeldiagrams.cost(self._graph, given, depth=1).rows[0]
+        except modeldiagrams.ModelDiagramsError as error:
+            self.found.wrong.append(f"no costs at {given}: {error}")
+            return
+        for cost in ("flops", "activation_bytes"):
+            ours, sign, there = row[cost] or 0, row[f"{cost}_sign"], getattr(self._fresh.model, cost) or 0
+            self.found.compared += 1
+            if not {"": ours == there, "≤": ours >= there, "≥": ours <= there}.get(sign, True):
+                self.found.wrong.append(f"{cost} in the table of costs: {sign}{ours}; the pass has {there}")
+
+    def _loops_around(self, node: str) -> list[str]:
+        """How often the loops around a node run: their expressions."""
+        around, at = [], node
+        while at is not None:
+            around += [self._named.times[at]] if at in self._named.times else []
+            at = self._graph.hierarchy[at]
+        return around
+
     def _compare_total(self, cost: str) -> None:
-        """Costs of the whole model are the sum of those of its ops, each as often as its loop runs."""
+        """Costs of the whole model are the sum of those of its ops, each as often as its loops run."""
         total: Fraction | int = 0
-        turns = Counter(loop_key(self._graph, self._graph.node(i)) for i in self._named.times)
+        own_sizes = {name: size.size for name, size in self._named.sizes.items()}
         for node in self._graph.nodes:
             if not isinstance(node, OpNode):
                 continue
@@ -154,8 +191,8 @@ class FreshPass:
             expression = getattr(self._named, cost).get(node.id)
             try:
                 own = (getattr(node, cost) or 0) if expression is None else value(expression, self._sizes)
-                if (times := self._named.times.get(node.id)) is not None:
-                    own = Fraction(own) * value(times, self._sizes) / turns[loop_key(self._graph, node)]
+                for times in self._loops_around(node.id):
+                    own = own * value(times, self._sizes) / value(times, own_sizes)
             except KeyError:
                 return  # reported for the op
             total += own

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -86,6 +86,13 @@ def add(name: str, make: Callable[[], Any], inputs: Inputs, *, has_names: bool =
     """Add a model to `MODELS`."""
     assert name not in MODELS
     MODELS[name] = KnownModel(name, make, inputs, sizes, has_names)
+
+
+def again(name: str, how: str, **sizes: int) -> None:
+    """Add a model once more, to be traced with names at other sizes than before."""
+    before = MODELS[name]
+    moved = {size: replace(known, size=sizes.get(size, known.size)) for size, known in before.sizes.items()}
+    MODELS[f"{name}, {how}"] = replace(before, name=f"{name}, {how}", sizes=moved)
 
 
 def known(inputs: Inputs, *, has_names: bool = True, **sizes: KnownSize) -> Callable[[Any], Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import transformers  # before torchvision, which is for another build of torch here
 
-from named_sizes import from_transformers, from_vision_libraries, own_images, own_others, own_sequences  # noqa: F401 - they add theirs
+from named_sizes import other_bases  # noqa: F401 - it imports the others, and all add theirs
 from named_sizes.known import MODELS
 
 __all__ = ["MODELS"]

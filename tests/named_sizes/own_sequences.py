@@ -436,19 +436,6 @@ class Characters(nn.Module):
         return self.rnn(self.conv(x).amax(-1).view(B, T, -1))[0]
 
 
-@known(lambda B, T: (tokens(B, T), tokens(B, T)), B=free(2), T=free(9))
-class Loss(nn.Module):
-    """The next token's loss: B·(T−1) of them."""
-
-    def __init__(self):
-        super().__init__()
-        self.words, self.rnn, self.head = nn.Embedding(50, 8), nn.GRU(8, 8, batch_first=True), nn.Linear(8, 50)
-
-    def forward(self, input_ids, labels):
-        logits = self.head(self.rnn(self.words(input_ids))[0])
-        return F.cross_entropy(logits[:, :-1].reshape(-1, 50), labels[:, 1:].reshape(-1)), logits
-
-
 @known(lambda B, T: (randn(B, T, 24),), B=free(2), T=fixed(16, "the linear layer over tokens"))
 class Mixer(nn.Module):
     def __init__(self):
@@ -473,3 +460,33 @@ class Decoder(nn.Module):
             last = self.head(self.attention(self.words(sequence))[:, -1])
             sequence = torch.cat([sequence, last.argmax(-1, keepdim=True)], 1)
         return sequence
+
+
+@known(sequence, B=free(2), T=free(12))
+class LastTokens(nn.Module):
+    """Keeps at most the last 20: more tokens change nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+
+    def forward(self, x):
+        return self.attention(x[:, -20:])
+
+
+@known(sequence, B=free(2), T=free(12))
+class NearAndFar(nn.Module):
+    """Distances in 8 buckets up to 100, and other steps where more than 100 tokens come."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias, self.qk = nn.Embedding(8, 1), nn.Linear(24, 48)
+
+    def forward(self, x):
+        q, k = self.qk(x).chunk(2, -1)
+        place = torch.arange(x.shape[1])
+        bucket = (place[None] - place[:, None]).abs().clamp(max=100) // 13
+        if x.shape[1] > 100:
+            k = F.avg_pool1d(k.mT, 2).mT
+            bucket = bucket[:, 1::2]
+        return (q @ k.mT + self.bias(bucket).squeeze(-1)).softmax(-1)

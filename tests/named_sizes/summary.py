@@ -29,7 +29,10 @@ def summary(judgements: Sequence[Judgement]) -> Iterator[str]:
     same, letters = total("agree") / given, total("letters") / given
     yield f"names that a person gives: {same:.0%} of {given} for the same places, {letters:.0%} with the same letter"
     yield f"named by: {dict(sum((j.named_by for j in judgements), Counter()))}"
-    yield f"sizes that can vary and are pinned: {total('pinned')}; limits that are missing: {total('limits')}"
+    yield (
+        f"sizes that can vary and are pinned: {total('pinned')}; limits that are missing: {total('limits')}; "
+        f"only multiples of the drawn size: {total('narrow')}; texts of arguments that change: {total('texts')}"
+    )
     for j in judgements:
         for text in j.pinned:
             yield f"  {j.name}: {text}"

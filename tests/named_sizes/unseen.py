@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from torch import Tensor
 
 from modeldiagrams.ir.graph import NamedSizes, Size
 from named_sizes.known import KnownModel
+
+_MOST_ELEMENTS = 4 * 10**7
 
 Sizes = dict[str, int]
 Leaves = dict[str, int]
@@ -71,13 +74,14 @@ class UnseenSizes:
         return found if all(_allows(self._named.sizes[name], size) for name, size in found.items()) else None
 
     def sets(self) -> list[Sizes]:
-        """At most two: small ones that reach down to the limit, and large ones."""
+        """At most three: small ones that reach down to the limit, larger ones, and some far above."""
         found: list[Sizes] = []
-        for wanted in (self._small, self._large):
+        for wanted in (self._small, self._large, self._far):
             chosen, ratios = dict(self.base), set[float]()
-            for group in self.groups:
-                candidates = wanted(self._candidates(group))
-                used = {(found[0][group[0]])} if found else set()
+            for group in self.groups if wanted != self._far else self.groups[::-1]:  # batches get what memory is left
+                all_candidates = wanted(self._candidates(group))
+                candidates = [size for size in all_candidates if self._fits(chosen | dict.fromkeys(group, size))]
+                used = {sizes[group[0]] for sizes in found}
                 seen = [size for size in candidates if size not in used]
                 fresh = [size for size in seen if not self._is_seen(group, size)] or seen or candidates
                 ratio = [size for size in fresh if round(size / self.base[group[0]], 6) not in ratios]
@@ -166,8 +170,19 @@ class UnseenSizes:
         values = self.named_values(self.base | dict.fromkeys(group, size)) or {}
         return any(values.get(n) == checked.get(n) for checked in self._named.checked for n in names if n in values)
 
+    def _fits(self, sizes: Sizes) -> bool:
+        """Whether memory has room for the inputs."""
+        elements: Counter[str] = Counter()
+        for place, size in leaves_of(self._known, self._model, sizes).items():
+            tensor = place.rpartition(":")[0]
+            elements[tensor] = (elements[tensor] or 1) * size
+        return max(elements.values(), default=0) < _MOST_ELEMENTS
+
     def _small(self, candidates: list[int]) -> list[int]:
         return candidates
+
+    def _far(self, candidates: list[int]) -> list[int]:
+        return candidates[::-1]
 
     def _large(self, candidates: list[int]) -> list[int]:
         """From about two thirds of the way up, and then the others."""
@@ -183,9 +198,9 @@ def _allows(size: Size, value: int) -> bool:
 
 
 def _near(base: int, step: int) -> list[int]:
-    """Sizes to try, ascending: all below for small ones, and up to about four times as much."""
+    """Sizes to try, ascending: all below for small ones, up to about four times as much, and two far above."""
     top = max(4 * base, base + 4 * step, 12)
     every = max(top // 90, 1)
-    return sorted(
-        {*range(1, min(top, 48)), *range(base % every, top, every), *range(base % step or step, top + 1, step)}
-    )
+    far = base + 25 * step * max(base // step, 1)
+    whole = range(base % step or step, top + 1, step)
+    return sorted({*range(1, min(top, 48)), *range(base % every, top, every), *whole, far, far + step})

@@ -12,6 +12,7 @@ from modeldiagrams.api.cost_rows import CostRow, list_cost_rows
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.api.summary import LEVELS, check_table
+from modeldiagrams.api.text_table import write_table
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_flops
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.html.table_cells import NOTHING
@@ -19,7 +20,7 @@ from modeldiagrams.ir.chosen_sizes import complete_sizes
 from modeldiagrams.ir.growth import say_expression, say_growth
 from modeldiagrams.ir.named_shapes import shape_at
 from modeldiagrams.ir.parameter_memory import OPTIMIZERS, Optimizer, measure_parameters
-from modeldiagrams.ir.size_costs import ItemCosts, SizeCosts
+from modeldiagrams.ir.size_costs import CostSum, ItemCosts, SizeCosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,6 @@ _FIELDS = (
     *("level", "path", "class", "output_shape", "parameters", "calls"),
     *("flops", "flops_sign", "activation_bytes", "activation_bytes_sign"),
 )
-_GAP = "  "
 
 
 def cost(
@@ -117,17 +117,7 @@ class CostTable:
 
     def __str__(self) -> str:
         table = [[*_TITLES], *(self._format(line) for line in self._lines)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            _GAP.join(
-                text.ljust(width) if i < _TEXTS else text.rjust(width)
-                for i, (text, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in table
-        ]
-        rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-        totals = [f"{title}: {text}" for title, text in self._describe_totals().items()]
-        return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
+        return write_table(table, [i < _TEXTS for i in range(len(_TITLES))], self._describe_totals())
 
     __repr__ = __str__
 
@@ -177,15 +167,10 @@ class CostTable:
     def _describe_totals(self) -> dict[str, str]:
         model, memory, order = self._lines[0], self.memory, [*self.sizes]
         found = {"Sizes": " · ".join(f"{name} = {size}" for name, size in self.sizes.items())} if self.sizes else {}
-        titles = ("FLOPs", "Activations")
-        sums = (model.row.flops, model.row.activation_bytes)
-        for title, total, measured, written in zip(
-            titles, sums, model.costs, (format_flops, format_bytes), strict=True
-        ):
+        sums = (("FLOPs", model.row.flops, format_flops), ("Activations", model.row.activation_bytes, format_bytes))
+        for (title, total, written), measured in zip(sums, model.costs, strict=True):
             text = "not counted" if measured.amount is None else add_sign(measured.sign, written(measured.amount))
-            if total.expression is not None and order:
-                text += f", grow {say_growth(total.expression, order)}: {say_expression(total.expression, order)}"
-            found[title] = text
+            found[title] = text + (_say_growth(total, order) if order else "")
         sign = model.costs.activation_bytes.sign
         names = {"adam": "Adam", "sgd": "SGD with momentum", "none": "none"}
         return {
@@ -203,6 +188,15 @@ class CostTable:
             return ""
         (first, reason), *others = self._graph.sizes.unknown.items()
         return f"{first}: {reason}{f'; and {len(others)} more' if others else ''}"
+
+
+def _say_growth(total: CostSum, order: list[str]) -> str:
+    if total.expression is None:
+        return ""
+    if not total.expression.names:
+        return "" if total.rest else ", the same at all sizes"
+    least = "at least " if total.rest else ""
+    return f", grow {least}{say_growth(total.expression, order)}: {say_expression(total.expression, order)}"
 
 
 def _format_share(share: float) -> str:

@@ -32,7 +32,6 @@ _MOST = 0.5
 class _Part(NamedTuple):
     """A row, without what other parts are of it."""
 
-    name: str
     row: int
     without: tuple[int, ...] = ()
 
@@ -61,11 +60,12 @@ def plot_costs(
     xs = _list_values(size, sizes[name])
     points = [_measure(costs, rows, complete_sizes(graph, {**given, name: x})) for x in xs]
     parts = _choose_parts(rows, points[xs.index(sizes[name])])
-    drawn = {part.name: [part.measure(amounts) for amounts in points] for part in parts}
-    drawn["other" if parts else rows[0].name] = [
-        (whole[0][0] - sum(own[i][0] for own in drawn.values()), whole[0][1] - sum(own[i][1] for own in drawn.values()))
+    drawn = [[part.measure(amounts) for amounts in points] for part in parts]
+    rest = [
+        (whole[0][0] - sum(own[i][0] for own in drawn), whole[0][1] - sum(own[i][1] for own in drawn))
         for i, whole in enumerate(points)
     ]
+    labels = [*_name_parts(rows, parts), "other" if parts else graph.model.name]
     others = ", ".join(f"{other} = {number:,}" for other, number in sizes.items() if other != name)
     return render_cost_chart(
         title=f"{graph.model.name}: costs by {name}{f', at {others}' if others else ''}",
@@ -73,7 +73,7 @@ def plot_costs(
         xs=xs,
         series=[
             CostSeries(label, [flops for flops, _ in values], [nbytes for _, nbytes in values])
-            for label, values in drawn.items()
+            for label, values in zip(labels, [*drawn, rest], strict=True)
             if any(map(any, values))
         ],
         mark=sizes[name],
@@ -116,13 +116,28 @@ def _choose_parts(rows: Sequence[CostRow], amounts: Amounts) -> list[_Part]:
     def is_opened(part: _Part) -> bool:
         return bool(inside[part.row]) and not part.without and (not part.row or share(part) >= _MOST)
 
-    parts = [_Part(rows[0].name, 0)]
+    parts = [_Part(0)]
     while part := next(filter(is_opened, parts), None):
         at, below = parts.index(part), inside[part.row]
-        own = [_Part(f"{part.name} itself", part.row, tuple(below))] if part.row else []
-        parts[at : at + 1] = [*(_Part(rows[i].name, i) for i in below), *own]
+        own = [_Part(part.row, tuple(below))] if part.row else []
+        parts[at : at + 1] = [*(_Part(i) for i in below), *own]
     kept = sorted(filter(share, parts), key=lambda part: -share(part))[: len(COLOURS) - 1]
     return [part for part in parts if part in kept]
+
+
+def _name_parts(rows: Sequence[CostRow], parts: Sequence[_Part]) -> list[str]:
+    """The end of each path that is no number, and that no other part has."""
+    paths = [rows[part.row].path.split(".") for part in parts]
+    names = []
+    for part, path in zip(parts, paths, strict=True):
+        endings = (path[i:] for i in reversed(range(len(path))))
+        others = [other for other in paths if other != path]
+        end = next(
+            (end for end in endings if not end[0][0].isdigit() and all(other[-len(end) :] != end for other in others)),
+            path,
+        )
+        names.append(".".join(end) + (" itself" if part.without else ""))
+    return names
 
 
 def _list_inside(rows: Sequence[CostRow]) -> list[list[int]]:

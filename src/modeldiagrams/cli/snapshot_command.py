@@ -22,7 +22,13 @@ __all__ = ["snapshot_command"]
     is_flag=True,
     help="Also write graphs that are less complete than before: of a pass that ended early, or of modules only.",
 )
-def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
+@click.option("--jobs", type=click.IntRange(min=1), help="How many models run at a time; by default one per core.")
+@click.option(
+    "--executor",
+    metavar="dask://HOST:PORT",
+    help="Run the models on a Dask cluster; `--jobs` then says how many it gets at a time, 100 by default.",
+)
+def snapshot_command(source: Path, *, prune: bool, accept: bool, jobs: int | None, executor: str | None) -> None:
     """Trace every model that a documentation shows, and write the graphs.
 
     SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go into the folder `model-graphs` in
@@ -30,7 +36,7 @@ def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
     """
     start = time.monotonic()
     with report_errors():
-        report = take_snapshots(source, prune=prune, accept=accept)
+        report = take_snapshots(source, prune=prune, accept=accept, executor=executor, jobs=jobs)
     for path in report.written:
         click.echo(path)
     written, seconds = len(report.written), time.monotonic() - start

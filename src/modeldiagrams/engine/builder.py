@@ -23,8 +23,9 @@ from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, add_problem
 from modeldiagrams.engine.diagram_ids import make_diagram_id
+from modeldiagrams.engine.executors import make_workers
 from modeldiagrams.engine.loaded_graph import LoadedGraph, read_graph_file
-from modeldiagrams.engine.model_graphs import Tracing, Workers
+from modeldiagrams.engine.model_graphs import Tracing
 from modeldiagrams.engine.problems import name_file
 from modeldiagrams.engine.recordings import add_recordings
 from modeldiagrams.engine.snapshots import Snapshots
@@ -46,7 +47,7 @@ class Session:
     """Processes shared by the builds of one process; a server makes many builds, other commands one."""
 
     def __init__(self) -> None:
-        self.workers = Workers()
+        self.workers = make_workers()
         self.drawer = Drawer()
 
 
@@ -85,6 +86,7 @@ class DiagramBuilder:
         self._session = session or Session()
         self._snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
         self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
+        self.tracing.shows_progress = bool(self._snapshots and self._snapshots.writes)
 
     @property
     def output(self) -> str:

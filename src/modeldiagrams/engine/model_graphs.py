@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +16,9 @@ from modeldiagrams.common.user_files import list_src
 from modeldiagrams.engine.cache import Cache, make_graph_key
 from modeldiagrams.engine.failures import RECURRING, FailureMemory
 from modeldiagrams.engine.loaded_graph import LoadedGraph, load_graph, read_graph_file
+from modeldiagrams.engine.many_graphs import run_each
 from modeldiagrams.engine.problems import make_forward_problem
+from modeldiagrams.engine.progress import Progress
 from modeldiagrams.engine.sources import is_any_newer
 from modeldiagrams.options.options import get_package
 from modeldiagrams.record.calls import is_open, recorded_graph, with_recorded
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
+    from modeldiagrams.worker.remote import RemoteWorker
+    from modeldiagrams.worker.worker import BaseWorker
 
 __all__ = ["Tracing", "Workers"]
 
@@ -41,23 +44,40 @@ class Workers:
         ended: Models that ended their process; they run again only in the next build.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: int | None = None, remote: RemoteWorker | None = None) -> None:
+        """Prepare; nothing is started yet.
+
+        Args:
+            jobs: How many models run at a time; by default one per core.
+            remote: Runs all models elsewhere.
+        """
         self.ended = FailureMemory()
+        self._jobs = jobs
+        self._remote = remote
         self._workers: dict[tuple[str | None, bool], Worker] = {}
 
-    def get(self, python: str | None, *, gpu: bool) -> Worker:
+    @property
+    def jobs(self) -> int:
+        """How many models run at a time."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return self._jobs or cores or 1
+
+    def get(self, python: str | None, *, gpu: bool) -> BaseWorker:
         """Return the worker of an interpreter, with or without a GPU."""
-        return self._workers.setdefault((python, gpu), Worker(python, gpu=gpu))
+        return self._remote or self._workers.setdefault((python, gpu), Worker(python, gpu=gpu))
 
     def close(self) -> None:
         """End all processes."""
-        for worker in self._workers.values():
+        for worker in self._all():
             worker.close()
 
     def renew(self) -> None:
         """Prepare for edited sources."""
-        for worker in self._workers.values():
+        for worker in self._all():
             worker.renew()
+
+    def _all(self) -> list[BaseWorker]:
+        return [*self._workers.values(), *([self._remote] if self._remote else [])]
 
 
 class Tracing:
@@ -65,6 +85,7 @@ class Tracing:
 
     Attributes:
         on_trace: Called with the name of every model before it runs.
+        shows_progress: Whether `prefetch` shows how far it is on stderr, instead of calling `on_trace`.
     """
 
     def __init__(
@@ -81,12 +102,14 @@ class Tracing:
         """
         self._calls = calls
         self.on_trace: Callable[[str], object] | None = None
+        self.shows_progress = False
         self._cache = Cache(store) if store else None
         self._failures = FailureMemory(store)
         self._workers = workers
         self._folder = folder
         self._paths = tuple(paths)
-        self._fresh: dict[str, tuple[LoadedGraph | Refused, str]] = {}
+        self._fresh: dict[str, tuple[LoadedGraph | Refused | None, str]] = {}
+        """What `prefetch` has found, without the graphs that are in the cache."""
 
     def graph(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
         """Take a graph from the cache, or trace it.
@@ -101,15 +124,23 @@ class Tracing:
         key, failure_key = self._keys(options)
         if self._calls and (file := recorded_graph(options.call, self._calls)):
             return read_graph_file(file, f"{file.parent.name}/{file.name}"), ""
-        if fresh := self._fresh.pop(failure_key, None):
-            return fresh
-        if known := self._known(options.call.model, key, failure_key):
-            return known, ""
+        fresh, output = self._fresh.pop(failure_key, (None, ""))
+        if known := fresh or self._known(options.call.model, key, failure_key):
+            return known, output
         self._announce(options)
         return self._newly_traced(options)
 
+    def each(self, wanted: Iterable[Options]) -> Iterator[tuple[Options, LoadedGraph | Refused]]:
+        """Take many graphs from the cache, or trace them, several at a time, and yield them as they come.
+
+        Memory doesn't grow with their number. If the consumer ends early, the next call only traces what is missing.
+        """
+        workers = self._workers
+        for options, (found, _) in run_each(wanted, self.graph, workers.jobs, on_error=workers.close):
+            yield options, found
+
     def prefetch(self, wanted: Iterable[Options]) -> None:
-        """Trace models that are not cached, one per core at a time, so that `graph` finds them."""
+        """Trace models that are not cached, several at a time, so that `graph` finds them."""
         uncached: dict[str, Options] = {}
         for options in map(self._completed, wanted):
             if self._calls and recorded_graph(options.call, self._calls):
@@ -119,10 +150,27 @@ class Tracing:
                 uncached[failure_key] = options
         failing = self.failing(uncached)
         unknown = {key: options for key, options in uncached.items() if key not in failing}
-        for options in unknown.values():
-            self._announce(options)
-        with _make_pool(len(unknown), self._workers) as pool:
-            self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
+        with Progress(len(unknown)) if self.shows_progress else contextlib.nullcontext() as progress:
+
+            def start(wanted: tuple[str, Options]) -> None:
+                if progress:
+                    progress.start(wanted[1].call.model)
+                else:
+                    self._announce(wanted[1])
+
+            workers = self._workers
+            traced = run_each(unknown.items(), self._prefetched, workers.jobs, on_start=start, on_error=workers.close)
+            for (_, options), has_failed in traced:
+                if progress:
+                    progress.end(options.call.model, has_failed=has_failed)
+
+    def _prefetched(self, wanted: tuple[str, Options]) -> bool:
+        """Trace a model for `graph`; return whether it failed."""
+        failure_key, options = wanted
+        loaded, output = self._newly_traced(options)
+        is_cached = self._cache is not None and self._cache.has_graph(self._keys(options)[0])
+        self._fresh[failure_key] = (None if is_cached else loaded), output
+        return loaded.problem is not None
 
     def interpreter(self, options: Options) -> str | None:
         """Return the interpreter that runs a model; None for the current one."""
@@ -219,18 +267,3 @@ class Tracing:
         folders = [path / package for path in self._looked_in]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
         return tuple(str(file) for file in files if file.is_file())
-
-
-@contextlib.contextmanager
-def _make_pool(most: int, workers: Workers) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of threads that each wait for one model; after an error, they aren't waited for."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pool = ThreadPoolExecutor(max(1, min(most, cores or 1)))
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        workers.close()
-        raise
-    finally:
-        pool.shutdown()

@@ -9,7 +9,6 @@ snapshot doesn't replace it, unless the author accepts that.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.engine.executors import run_builder
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
 from modeldiagrams.ir.structure import holds_less, structural_digest
@@ -24,6 +24,7 @@ from modeldiagrams.options.settings import SNAPSHOTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Executor
 
     from modeldiagrams.ir.graph import Graph
 
@@ -60,6 +61,7 @@ class Snapshots:
 
     Attributes:
         folder: Its path.
+        writes: Whether this build writes snapshots.
     """
 
     def __init__(self, folder: Path, describe: Callable[[Graph, Graph], str] = lambda *_: "") -> None:
@@ -68,6 +70,7 @@ class Snapshots:
         self._describe = describe
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
+        self.writes = bool(self._report)
         self._said: set[str] = set()
         self._note("folder", folder.absolute())
 
@@ -172,8 +175,14 @@ def _names(graph: Graph) -> Any:
 _FIX = "run `modeldiagrams snapshot` and commit the result"
 
 
-def take_snapshots(
-    source: Path, *, prune: bool = False, accept: bool = False, into: Path | None = None
+def take_snapshots(  # noqa: PLR0913  (what to write, and where models run)
+    source: Path,
+    *,
+    prune: bool = False,
+    accept: bool = False,
+    into: Path | None = None,
+    executor: str | Executor | None = None,
+    jobs: int | None = None,
 ) -> SnapshotReport:
     """Build documentation into a temporary folder, and keep the graphs of its models.
 
@@ -182,12 +191,14 @@ def take_snapshots(
         prune: Whether to remove graphs from the folder of snapshots that no page mentions.
         accept: Whether less complete graphs replace more complete ones.
         into: A folder to write them to, under the same names, instead of the documentation's.
+        executor: Where the models run; None for this machine.
+        jobs: How many run at a time.
 
     Returns:
         The written snapshots, and the others.
 
     Raises:
-        ModelDiagramsError: if the folder has no documentation, or the builder fails.
+        ModelDiagramsError: if the folder has no documentation, or builder or executor fails.
     """
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report"
@@ -195,10 +206,8 @@ def take_snapshots(
         command = [sys.executable, "-m", *_make_builder(source, temporary)]
         environment = {**os.environ, _REPORT: str(report)}
         environment |= ({_INTO: str(into.absolute())} if into else {}) | ({_ACCEPT: "1"} if accept else {})
-        # the builder's output goes to stderr, because our stdout lists files
-        done = subprocess.run(command, check=False, env=environment, stdout=sys.__stderr__)  # noqa: S603
-        if done.returncode:
-            raise ModelDiagramsError(f"the documentation build failed with exit status {done.returncode}; see above")
+        if status := run_builder(command, environment, executor, jobs):
+            raise ModelDiagramsError(f"the documentation build failed with exit status {status}; see above")
         result = _read_report(report.read_text("utf-8"), source / SNAPSHOTS)
     if prune:
         for path in result.stale:

@@ -124,6 +124,6 @@ def _find_ticks(most: int, base: int) -> list[int]:
     else:
         while step * base <= most:
             step *= base
-        factors = (f * 10**k for k in range(4) for f in (1, 2, 5))
+        factors = (f * 10**k / 10 for k in range(5) for f in (1, 2, 5))
         step = next(step * f for f in factors if most / (step * f) <= _TICKS)
     return [round(step * i) for i in range(int(most / step) + 1)]

@@ -34,6 +34,8 @@ __all__ = [
     "Request",
     "TraceRequest",
     "Traced",
+    "decode",
+    "encode",
     "receive",
     "send",
 ]
@@ -195,12 +197,29 @@ Request: TypeAlias = Prepare | TraceRequest | Render | RenderFile | RenderImage 
 Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | FoundDifference | Refused
 
 
+def encode(message: msgspec.Struct) -> bytes:
+    """Return a message's content."""
+    try:
+        return msgspec.msgpack.encode(message)
+    except UnicodeEncodeError:  # names, paths and messages are the model's
+        return msgspec.msgpack.encode(escape_surrogates(msgspec.to_builtins(message, builtin_types=[bytes])))
+
+
+def decode(content: bytes, kind: type[T]) -> T:
+    """Return the message with this content.
+
+    Raises:
+        msgspec.DecodeError: if it is not a message.
+    """
+    try:
+        return msgspec.msgpack.decode(content, type=decodable(kind))
+    except (UnicodeError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
 def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:
     """Write one message."""
-    try:
-        content = msgspec.msgpack.encode(message)
-    except UnicodeEncodeError:  # names, paths and messages are the model's
-        content = msgspec.msgpack.encode(escape_surrogates(msgspec.to_builtins(message, builtin_types=[bytes])))
+    content = encode(message)
     file.write(_MARK + len(content).to_bytes(_LENGTH) + content)
     file.flush()
 
@@ -219,7 +238,4 @@ def receive(file: IO[bytes] | BufferedIOBase, kind: type[T]) -> T:
     content = file.read(length)
     if not content or len(content) < length:
         raise EOFError
-    try:
-        return msgspec.msgpack.decode(content, type=decodable(kind))
-    except (UnicodeError, RecursionError) as error:
-        raise msgspec.DecodeError(str(error)) from error
+    return decode(content, kind)

@@ -140,6 +140,13 @@ def test_containers_objects_and_sharing_are_kept() -> None:
     assert ids.shape == (2, 10)
 
 
+def test_modules_among_the_inputs_stay_the_same() -> None:
+    layer = nn.Linear(8, 8)
+    moved, _ = mover_of(lambda x, layers: layers[0](x), torch.zeros(2, 8), [layer]).move({"B": 4})
+    assert moved[0].shape == (4, 8)
+    assert moved[1][0] is layer
+
+
 class Marked(Tensor):
     """A class of a user."""
 

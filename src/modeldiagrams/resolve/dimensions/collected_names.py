@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import TargetError
@@ -41,9 +40,9 @@ class CollectedNames:
         """Usual name → the name that a size has instead."""
 
     def add_stated(self, stated: Mapping[str, Dims | None], by: NamedBy) -> None:
-        """Add what annotations or docstrings say, where the author says nothing and the first layer nothing else."""
+        """Add what annotations say, or docstrings; one that names the channels of the first layer is wrong."""
         for name in sorted(stated, key=is_mask):
-            dims, at = stated[name], self._channels.get(name)
+            dims, at = stated[name], self._channels.get(name) if by == "docstring" else None
             if dims is not None and name not in self.dims and (at is None or not dims[at]):
                 usual = self._share(name) if is_mask(name) else self.usual[name]
                 self.add_input(name, [self._specify(*pair, name) for pair in zip(dims, usual, strict=True)], by)
@@ -77,7 +76,7 @@ class CollectedNames:
         """Name the dimensions of an input."""
         usual, shape = self.usual[name], self.inputs[name].shape
         meanings = [each.meaning if each else "" for each in usual]
-        is_alone = by != "author" and name.endswith("]") and "batch" not in meanings  # an image of a list of images
+        is_alone = by != "author" and "[" in name and "batch" not in meanings  # an image of a list of images
         agrees = _agree(dims, usual)
         found: list[str | int] = []
         for at, (dim, size) in enumerate(zip(dims, shape, strict=True)):
@@ -151,4 +150,4 @@ def refuse(key: str, problem: str) -> TargetError:
 
 def write_shape(shape: Sequence[int]) -> str:
     """``2×3×224×224``."""
-    return "×".join(map(str, shape)) if math.prod(shape) != 1 or shape else "a single number"
+    return "×".join(map(str, shape)) or "a single number"

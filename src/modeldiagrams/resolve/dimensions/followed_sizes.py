@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from torch.utils import _pytree as pytree
+
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.values.input_values import call_for_inputs
@@ -12,9 +14,9 @@ from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-__all__ = ["FollowedSizes", "find_followed_sizes", "list_numbers_in"]
+__all__ = ["FollowedSizes", "find_followed_sizes", "name_leaves"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
         for name, parameter in get_parameters(locate(inputs_from)).items()
         if type(parameter.default) is int and parameter.default > 0
     }
+    if not defaults:
+        return FollowedSizes()
     moved: dict[str, int] = {}
     for factor, (name, value) in enumerate(defaults.items(), 2):
         moved[name] = value * factor
@@ -68,31 +72,31 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
     dims = {
         name: [follow(*sizes) for sizes in zip(before[name].shape, after[name].shape, strict=True)] for name in before
     }
-    numbers = dict(list_numbers_in(names[0], *others))
+    numbers = dict(name_leaves(names[0], *others)[0])
     arguments = {
         name: found
-        for name, old in list_numbers_in(names[0], args, kwargs)
-        if (found := follow(old, numbers.get(name, 0)))
+        for name, old in name_leaves(names[0], args, kwargs)[0]
+        if type(old) is int and (found := follow(old, numbers.get(name, 0)))
     }
     used = {*arguments.values()}.union(*dims.values())
     return FollowedSizes({name: value for name, value in defaults.items() if name in used}, dims, arguments)
 
 
-def list_numbers_in(positional: tuple[str, ...], args: Any, kwargs: Any) -> Iterator[tuple[str, int]]:
-    """The whole numbers among arguments, also in lists, tuples and dicts: ``num_frames``, ``size[0]``."""
-    named = [
-        (positional[i] if i < len(positional) else f"args[{i - len(positional)}]", arg) for i, arg in enumerate(args)
-    ]
-    for name, value in (*named, *kwargs.items()):
-        yield from _list_numbers(name, value)
+def name_leaves(positional: tuple[str, ...], args: Any, kwargs: Any) -> tuple[list[tuple[str, Any]], pytree.TreeSpec]:
+    """What is in arguments, by path, also in lists, tuples and dicts: ``num_frames``, ``size[0]``; and the containers.
+
+    Args:
+        positional: Names of the positional arguments.
+        args: These arguments.
+        kwargs: The others.
+    """
+    leaves, containers = pytree.tree_flatten_with_path((args, kwargs))
+    return [(_write_path(path, positional), leaf) for path, leaf in leaves], containers
 
 
-def _list_numbers(name: str, value: Any) -> Iterator[tuple[str, int]]:
-    if type(value) is int:
-        yield name, value
-    elif isinstance(value, list | tuple):
-        for i, item in enumerate(value):
-            yield from _list_numbers(f"{name}[{i}]", item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _list_numbers(f"{name}.{key}", item)
+def _write_path(path: tuple[Any, ...], positional: tuple[str, ...]) -> str:
+    is_named, first, *inner = path
+    at = getattr(first, "idx", 0)
+    unnamed = positional[at] if at < len(positional) else f"args[{at - len(positional)}]"
+    keys = (f".{key.key}" if isinstance(key, pytree.MappingKey) else str(key) for key in inner)
+    return (str(first.key) if is_named.idx else unnamed) + "".join(keys)

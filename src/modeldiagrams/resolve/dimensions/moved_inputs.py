@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
 
+from modeldiagrams.resolve.dimensions.followed_sizes import name_leaves
 from modeldiagrams.resolve.dimensions.usual_dims import get_last_word
+from modeldiagrams.resolve.values.input_entries import find_instances
 from modeldiagrams.resolve.values.input_values import call_for_inputs
+from modeldiagrams.tracer.fake.known_values import SMALL
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
 
 if TYPE_CHECKING:
@@ -55,6 +59,8 @@ class InputMover:
         self._inputs_from = inputs_from
         self._argument_names = argument_names(function)
         self._tensors = self._find(args, kwargs)
+        self.without_large = False
+        """Whether large inputs of floating point numbers are on the meta device: enough for a pass without values."""
 
     def _find(self, args: Any, kwargs: Any) -> dict[str, Tensor]:
         return dict(find_tensor_arguments(self._argument_names, args, kwargs, into_objects=True))
@@ -68,7 +74,7 @@ class InputMover:
                 if isinstance(size, str):
                     found.setdefault(size, f"{name} {problem}")
         try:
-            copy.deepcopy((self._args, self._kwargs), {id(tensor): tensor for tensor in self._tensors.values()})
+            _copy(self._args, self._kwargs, {id(tensor): tensor for tensor in self._tensors.values()})
         except Exception as error:  # noqa: BLE001  (whatever an object among the inputs raises)
             found = {**dict.fromkeys(self.names.sizes, f"the inputs can't be copied: {error}"), **found}
         return found
@@ -92,18 +98,11 @@ class InputMover:
             like = self._tensors.get(name, tensor)
             placed = tensor if tensor.device == like.device else tensor.to(like.device)
             copies.setdefault(id(tensor), self._move_tensor(name, placed, sizes))
-        for path, name in self.names.arguments.items():
-            if name in sizes:
-                args, kwargs = self._put(args, kwargs, path, sizes[name])
-        return copy.deepcopy((args, kwargs), copies)
-
-    def _put(self, args: Any, kwargs: Any, path: str, number: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        first, *keys = re.findall(r"[^.\[\]]+", path)
-        names = self._argument_names[0]
-        if first in kwargs:
-            return args, {**kwargs, first: _put_number(kwargs[first], keys, number)}
-        at = names.index(first) if first in names else int(keys.pop(0)) + len(names)
-        return (*args[:at], _put_number(args[at], keys, number), *args[at + 1 :]), kwargs
+        if self.names.arguments:
+            leaves, containers = name_leaves(self._argument_names[0], args, kwargs)
+            named = [(self.names.arguments.get(path, ""), leaf) for path, leaf in leaves]
+            args, kwargs = pytree.tree_unflatten([sizes.get(name, leaf) for name, leaf in named], containers)
+        return _copy(args, kwargs, copies)
 
     def _move_tensor(self, name: str, tensor: Tensor, sizes: Mapping[str, int]) -> Tensor:
         dims = self.names.dims.get(name, ())
@@ -111,7 +110,9 @@ class InputMover:
             sizes.get(dim, size) if isinstance(dim, str) else size
             for dim, size in zip(dims, tensor.shape, strict=False)
         ]
-        moved = _resize(tensor, target) if dims and target != [*tensor.shape] else tensor
+        has_floats = self.without_large and tensor.is_floating_point() and tensor.device.type == "cpu"
+        on_meta = has_floats and math.prod(target) > SMALL
+        moved = _resize(tensor, target, on_meta=on_meta) if dims and target != [*tensor.shape] else tensor
         has_values = type(tensor) in (Tensor, nn.Parameter) and not tensor.is_meta and tensor.numel()
         if has_values and not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool):
             return self._renew_values(name, tensor, moved, sizes)
@@ -121,8 +122,8 @@ class InputMover:
         """Scale whole numbers that are about a size, and continue sequences of positions."""
         word, most = get_last_word(name), int(tensor.max())
         last = str((self.names.dims.get(name) or ("",))[-1])
-        is_sequence = tensor.ndim > 0 and self.names.meanings.get(last) != "batch" and bool((tensor.diff() == 1).all())
-        if is_sequence and _POSITIONS.fullmatch(word):
+        is_longer = last in sizes and self.names.meanings.get(last) != "batch"
+        if is_longer and _POSITIONS.fullmatch(word) and (tensor.diff() == 1).all():
             first = moved.narrow(-1, 0, 1)
             return first + torch.arange(moved.shape[-1], dtype=tensor.dtype, device=tensor.device)
         is_index = _INDICES.fullmatch(word) is not None
@@ -147,16 +148,10 @@ class InputMover:
         return min(fitting, key=lambda size: fitting[size], default=None)
 
 
-def _put_number(value: Any, keys: list[str], number: int) -> Any:
-    """A nested value with another number at one place."""
-    if not keys:
-        return number
-    if isinstance(value, dict):
-        return {
-            key: _put_number(item, keys[1:], number) if str(key) == keys[0] else item for key, item in value.items()
-        }
-    items = [_put_number(item, keys[1:], number) if str(at) == keys[0] else item for at, item in enumerate(value)]
-    return type(value)(items)
+def _copy(args: Any, kwargs: Any, copies: dict[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with copies of their tensors by id in all containers and objects; modules stay the same."""
+    modules = {id(module): module for module in find_instances((args, kwargs), nn.Module)}
+    return copy.deepcopy((args, kwargs), {**modules, **copies})
 
 
 def _find_problem(tensor: Tensor) -> str:
@@ -187,13 +182,13 @@ def _gaps(tensor: Tensor) -> dict[int, int]:
     return gaps
 
 
-def _resize(tensor: Tensor, sizes: list[int]) -> Tensor:
+def _resize(tensor: Tensor, sizes: list[int], *, on_meta: bool = False) -> Tensor:
     """A tensor of other sizes with the same layout; its last item along a dimension stays the last one.
 
-    Some models look for the end token.
+    Some models look for the end token. Without values, it is on the meta device.
     """
     expanded = {dim for dim, size in enumerate(tensor.shape) if size > 1 and not tensor.stride(dim)}
-    core = tensor.detach()
+    core = tensor.detach().to("meta") if on_meta else tensor.detach()
     for dim, size in enumerate(sizes):
         before = core.shape[dim]
         if dim in expanded or not size:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.ir.expressions import NAME, parse_expression
 from modeldiagrams.resolve.dimensions.collected_names import CollectedNames, refuse, write_shape
-from modeldiagrams.resolve.dimensions.followed_sizes import find_followed_sizes, list_numbers_in
+from modeldiagrams.resolve.dimensions.followed_sizes import find_followed_sizes, name_leaves
 from modeldiagrams.resolve.dimensions.stated_dims import Dim, find_annotated_dims, find_documented_dims, name_word
 from modeldiagrams.resolve.values.locate import suggest_name
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
@@ -80,7 +80,8 @@ def name_inputs(  # noqa: PLR0913, PLR0917
         if not any(tensor is other for other in inputs.values()):
             inputs[name] = tensor
     names = CollectedNames(model, inputs)
-    option = _Option(names, dict(list_numbers_in(positional[0], args, kwargs)))
+    leaves, _ = name_leaves(positional[0], args, kwargs)
+    option = _Option(names, {name: leaf for name, leaf in leaves if type(leaf) is int})
     option.add(dims or {})
     if inputs_from:
         option.add_followed(find_followed_sizes(inputs_from, args, kwargs, function))

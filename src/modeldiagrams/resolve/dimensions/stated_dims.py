@@ -57,10 +57,12 @@ def find_annotated_dims(function: Callable[..., Any], name: str, rank: int) -> D
 
 
 def _find_dim_text(annotation: Any) -> str | None:
-    text = _TEXT.search(annotation)[1] if isinstance(annotation, str) and _TEXT.search(annotation) else None  # type: ignore[index]
-    text = text or getattr(annotation, "dim_str", None)
-    inner = (_find_dim_text(item) for item in get_args(annotation)) if text is None else ()
-    return text if isinstance(text, str) else next((found for found in inner if found is not None), None)
+    if isinstance(annotation, str):
+        found = _TEXT.search(annotation)
+        return found[1] if found else None
+    inner = (_find_dim_text(item) for item in get_args(annotation) if not isinstance(item, str))
+    text: str | None = getattr(annotation, "dim_str", None) or next((each for each in inner if each), None)
+    return text
 
 
 def _read_dim_text(words: Sequence[str], rank: int) -> Dims | None:

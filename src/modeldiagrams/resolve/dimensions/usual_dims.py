@@ -25,7 +25,7 @@ MEANINGS = {"B": "batch", "H": "height", "W": "width", "E": "edges"}
 """Letters that are always about the same."""
 SEQUENCES = ("T", "S", "L", "P")
 """Letters of what stands in a row: tokens, time steps, samples."""
-_SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross|source|src)(_|$)")
+_SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross)(_|$)")
 _TARGET = re.compile(r"(decoder|dec|target|tgt|trg)(_|$)")
 _KEYS = re.compile(r"(k|v|kv|keys?|values?)(_|$)")
 _QUERIES = re.compile(r"(q|quer(y|ies))(_|$)")
@@ -58,8 +58,7 @@ class UsualDims:
         layers = [module for module in modules if isinstance(module, _LAYERS)]
         self._first = layers[0] if layers else None
         self._channels = next((each.in_channels for each in layers if isinstance(each, _LAYERS[0])), None)
-        state = next((each for each in layers if isinstance(each, nn.RNNBase)), None)
-        self._has_layers_first = state is not None
+        self._has_layers_first = any(isinstance(each, nn.RNNBase) for each in layers)
         is_layer = bool(modules) and type(modules[0]).__module__.startswith("torch.nn")
         is_direct = not _MOVED.search(get_source(getattr(model, "forward", model)))
         asked = modules if is_layer else [self._first] if is_direct else []
@@ -153,5 +152,5 @@ def get_last_word(name: str) -> str:
 
 
 def is_mask(name: str) -> bool:
-    """Whether an input says which items of other inputs count: it has their sizes."""
-    return _find_role(get_last_word(name)) == "mask"
+    """Whether an input says which items of other inputs count, or belong together: it has their sizes."""
+    return _find_role(get_last_word(name)) in ("mask", "adjacency")

@@ -11,7 +11,12 @@ const ASCII_WIDTHS = [
   615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636,
   337, 636, 838,
 ];
-const OTHER_WIDTHS: Record<string, number> = { "×": 838, "·": 318, "–": 556, "…": 1000, "→": 838, "≤": 838, "≈": 838 };
+const OTHER_WIDTHS: Record<string, number> = {
+  ...{ "×": 838, "·": 318, "–": 556, "…": 1000, "→": 838, "≤": 838, "≈": 838 },
+  // in names of sizes
+  ...Object.fromEntries([..."₀₁₂₃₄₅₆₇₈₉⁰⁴⁵⁶⁷⁸⁹"].map((digit) => [digit, 480])),
+  ...{ "′": 300, "⌈": 500, "⌉": 500, "⌊": 500, "⌋": 500 },
+};
 const FIRST_ASCII = 32;
 /** Widths of characters outside the table: Latin letters, and CJK or emoji. */
 const LATIN = 700;

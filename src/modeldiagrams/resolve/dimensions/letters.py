@@ -1,0 +1,65 @@
+"""Letters for long expressions that many shapes have: ``N`` for ``H*W/256``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from modeldiagrams.ir.expressions import Expression, parse_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from modeldiagrams.ir.sizes import NamedSizes
+
+__all__ = ["choose_letters"]
+
+_LETTERS = "NMKPQR"
+_MOST = 9
+_FEWEST_TENSORS = 4
+_SHORTEST = 6
+"""Characters of an expression that is long: ``H·W/16``, but not ``2·T−1``."""
+
+
+def choose_letters(named: NamedSizes) -> dict[str, str]:
+    """Return letters for repeated expressions, in the order of their tensors; those of the author are taken already."""
+    counts = Counter(part for texts in named.tensors.values() for part in {_find_part(text) for text in texts if text})
+    order = [part for part, count in counts.items() if part and count >= _FEWEST_TENSORS]
+    chosen: list[str] = []
+    stands = [parse_expression(text) for text in named.letters.values()]
+    for part in sorted(order, key=lambda part: (len(parse_expression(part).names), -counts[part], part)):
+        # `B*H*W/256` is `B·N` if `H*W/256` is `N`
+        if len(chosen) < _MOST and not any(_is_multiple(parse_expression(part), one) for one in stands):
+            chosen.append(part)
+            stands.append(parse_expression(part))
+    shown = [part for part in order if part in chosen]
+    return dict(zip(_name_letters(len(shown), {*named.sizes, *named.letters}), shown, strict=False))
+
+
+def _find_part(text: str) -> str:
+    """The part that may get a letter: of ``H*W/256+5``, what is before ``+5``; empty for a short expression."""
+    whole = parse_expression(text)
+    parts = [Expression(tuple(term for term in whole.terms if term[0])), whole]
+    return next((str(part) for part in parts if _is_long(part)), "")
+
+
+def _is_long(expression: Expression) -> bool:
+    text = expression.readable()
+    return len(text) >= _SHORTEST and sum(text.count(sign) for sign in "·/+−⌈⌊") > 1
+
+
+def _is_multiple(whole: Expression, part: Expression) -> bool:
+    """Whether a letter for a part shortens the whole: ``12*B*N``, and not ``4*N``."""
+    if len(whole.terms) != 1 or len(part.terms) != 1:
+        return whole == part
+    (monomial, c), (other, d) = whole.terms[0], part.terms[0]
+    rest = Counter(dict(monomial))
+    rest.subtract(dict(other))
+    return min(rest.values()) >= 0 and (c / d).denominator == 1 and (c == d or any(rest.values()))
+
+
+def _name_letters(count: int, taken: Iterable[str]) -> list[str]:
+    letter = next((one for one in _LETTERS if not any(name.startswith(one) for name in taken)), None)
+    if letter is None:
+        return []
+    return [letter] if count == 1 else [f"{letter}{'₀₁₂₃₄₅₆₇₈₉'[i + 1]}" for i in range(count)]
