@@ -28,8 +28,8 @@ from modeldiagrams.html.note_list import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.templating import load_template
-from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.ir.chosen_sizes import own_sizes
+from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import find_asset
 
