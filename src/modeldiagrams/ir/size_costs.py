@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Cost", "CostSum", "ItemCosts", "SizeCosts", "costs_at"]
 
 _Kind: TypeAlias = Literal["flops", "activation_bytes"]
+_ONE = Expression.constant(1)
 
 
 class Cost(NamedTuple):
@@ -77,12 +78,11 @@ class SizeCosts:
         self.flops = self._add_up("flops")
         self.activation_bytes = self._add_up("activation_bytes")
 
-    def measure(self, item: str | None, sizes: Mapping[str, int], calls: Expression | int = 1) -> ItemCosts:
+    def measure(self, item: str | None, sizes: Mapping[str, int], calls: Expression = _ONE) -> ItemCosts:
         """Compute the costs of some calls at sizes that are complete."""
-        factor = calls if isinstance(calls, Expression) else Expression.constant(calls)
         return ItemCosts(
-            self._measure(self.flops[item].times(factor), sizes, is_assumed=item in self._bounds.flops),
-            self._measure(self.activation_bytes[item].times(factor), sizes, is_assumed=item in self._bounds.memory),
+            self._measure(self.flops[item].times(calls), sizes, is_assumed=item in self._bounds.flops),
+            self._measure(self.activation_bytes[item].times(calls), sizes, is_assumed=item in self._bounds.memory),
         )
 
     def calls(self, node: str) -> Expression:
@@ -92,8 +92,7 @@ class SizeCosts:
 
     def _add_up(self, kind: _Kind) -> dict[str | None, CostSum]:
         graph = self._graph
-        found: dict[str | None, CostSum] = defaultdict(CostSum)
-        found[None] = CostSum()
+        found = defaultdict[str | None, CostSum](CostSum, {None: CostSum()})
         for node in reversed(graph.nodes):  # from the inside to the outside
             if isinstance(node, OpNode):
                 found[node.id] = self._cost_of(node, kind)
@@ -110,8 +109,8 @@ class SizeCosts:
         if number is None:
             return CostSum()
         is_known = self._named.unknown.keys().isdisjoint((op.id, *op.outputs))
-        own, zero = Expression.constant(number), Expression.constant(0)
-        return CostSum(own) if is_known else CostSum(zero, rest=own)
+        own = Expression.constant(number)
+        return CostSum(own) if is_known else CostSum(own * 0, rest=own)
 
     def _measure(self, cost: CostSum, sizes: Mapping[str, int], *, is_assumed: bool) -> Cost:
         signs = {self._bounds.cost_sign} if is_assumed else set[str]()
@@ -135,10 +134,6 @@ class SizeCosts:
 
 def costs_at(graph: Graph, sizes: Mapping[str, int]) -> dict[str | None, ItemCosts]:
     """Compute what everything in a graph costs at other sizes: ``costs_at(graph, {"T": 8192, "B": 4})``.
-
-    Args:
-        graph: The graph.
-        sizes: Name → size; those left out are those of the graph.
 
     Returns:
         Id of an op, module call or function call → its costs; None → those of the model. Costs of a call are those of
