@@ -53,8 +53,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
 ) -> Graph:
     """Run one forward pass of a model and record it, or several.
 
-    If the model raises, the graph ends there, see `Graph.status`. What a pass changes is restored: weights, buffers,
-    gradients, inputs, attributes and the random state.
+    If the model raises, the graph ends there, see `Graph.status`. All that the pass changed is restored.
 
     Args:
         model: A module, or any callable that computes with tensors.
@@ -67,9 +66,8 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
         cases: Several passes in one graph: name → what differs, of `args`, `kwargs`, `mode`, ``training`` (a truth
             value) and ``method``, called in place of ``forward``. ``generate``: those of a model of transformers.
-        explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
-        dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``; up to 14 further passes find what depends on
-            them, for `Graph.sizes`. ``auto``: by annotations, docstrings and conventions, if few passes do.
+        explore: Whether to add up to 24 passes that take the other side where a tensor's value decided.
+        dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``, or ``auto``; `Graph.sizes` has what follows.
 
     Returns:
         The graph of the pass, or of all cases.
@@ -82,15 +80,14 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
     _check_dims(dims, has_several=cases is not None or explore)
-    options = {"costs": costs, "measure_time": measure_time}
+    options: dict[str, Any] = {"costs": costs, "measure_time": measure_time}
     if cases is not None:
-        shared = {"args": args, "kwargs": kwargs, "mode": mode, **options}
-        return _trace_cases(model, shared, cases, part=part, explore=explore).graph
+        return _trace_cases(model, args, kwargs, cases, part=part, explore=explore, mode=mode, **options)
     if part is not None:
         return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims)
     found, target = _trace_once(model, args, kwargs, mode, **options)
-    sizes = find_sizes(found, target, dims)
-    return msgspec.structs.replace(unite_traces({AS_TRACED: found}, explores=explore).graph, sizes=sizes)
+    graph = unite_traces({AS_TRACED: found}, explores=explore).graph
+    return msgspec.structs.replace(graph, sizes=find_sizes(found, target, dims))
 
 
 def _check_dims(dims: Any, *, has_several: bool) -> None:
@@ -145,13 +142,16 @@ def _infer_target(model: nn.Module) -> Target:
 
 def _trace_cases(
     model: Any,
-    shared: Mapping[str, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"],
     *,
     part: str | None,
     explore: bool,
-) -> Trace:
+    **shared: Any,
+) -> Graph:
     """Trace every case of the caller's own model."""
+    shared |= {"args": args, "kwargs": kwargs}
     if part is not None:
         raise OptionError("part", "a graph of several cases shows the whole model; leave one of the two out.")
     name = type(model).__name__
@@ -175,7 +175,7 @@ def _trace_cases(
                 call |= {"args": (), "kwargs": None, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)
-    return unite_traces(in_one_mode(runs), texts, explores=explore)
+    return unite_traces(in_one_mode(runs), texts, explores=explore).graph
 
 
 def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Trace:
