@@ -35,12 +35,12 @@ _LETTERS = 2
 
 
 @functools.lru_cache(maxsize=1024)
-def name_word(word: str) -> Dim | str | None:
-    """What a word for a dimension means; None for features, which weights fix, and the word if it is unknown."""
+def name_word(word: str) -> Dim | None:
+    """What a word for a dimension means; None for features, which weights fix."""
     for row in get_table("dimension_words"):
         if matches_any(row["names"], word.lower()):
             return Dim(row["letter"], row["meaning"]) if row["letter"] else None
-    return Dim(word.upper()) if len(word) == 1 and word.isalpha() else word
+    return Dim(word.upper() if len(word) == 1 else word)
 
 
 def find_annotated_dims(function: Callable[..., Any], name: str, rank: int) -> Dims | None:
@@ -76,8 +76,7 @@ def _read_dim_text(words: Sequence[str], rank: int) -> Dims | None:
     dims: Dims = []
     for word in words:
         bare = word.split("=")[-1].strip("#?")  # `rows=4` is 4
-        known = name_word(bare) if NAME.fullmatch(bare) else None  # no number, `_`, `...` or expression
-        dims.append(Dim(known) if isinstance(known, str) else known)
+        dims.append(name_word(bare) if NAME.fullmatch(bare) else None)  # no number, `_`, `...` or expression
     return _separate(dims)
 
 
@@ -102,9 +101,9 @@ def find_documented_dims(
             continue
         pairs = [*zip(words, shape, strict=True)]
         dims = [None if word.isdigit() else name_word(word) for word in words]
-        is_known = all(not isinstance(dim, str) or len(dim) <= _LETTERS for dim in dims)
+        is_known = all(dim is None or len(dim.letter) <= _LETTERS for dim in dims)
         if is_known and all(not word.isdigit() or int(word) == size for word, size in pairs):
-            found[name] = _separate([Dim(dim) if isinstance(dim, str) else dim for dim in dims])
+            found[name] = _separate(dims)
     return found
 
 
