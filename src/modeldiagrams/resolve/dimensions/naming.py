@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from modeldiagrams.ir.sizes import NamedBy
-    from modeldiagrams.resolve.dimensions.followed_sizes import FollowedSizes
+    from modeldiagrams.resolve.dimensions.followed_sizes import Place
     from modeldiagrams.resolve.dimensions.stated_dims import Dims
 
 __all__ = ["InputNames", "name_inputs"]
@@ -103,8 +103,8 @@ class _Names:
         self._found = InputNames()
         self._places: dict[str, str] = {}
         """Name of a size → the input, argument or parameter in which it was found first."""
-        self._followed: dict[str, dict[int, str | None]] = {}
-        """Input → names of those sizes that follow parameters of the author's function; None for one like T + 1."""
+        self._followed: dict[Place, str | None] = {}
+        """Where a size follows a parameter of the author's function → its name; None for one like T + 1."""
         self._others: dict[str, str] = {}
         """Usual name → the name that a size has instead."""
 
@@ -141,27 +141,26 @@ class _Names:
                 raise _refuse(name, f"its size {at} is {size}, not {number}: it is {_write(shape)}")
         return [Dim(size, (name_word(size) or Dim(size)).meaning) if isinstance(size, str) else size for size in value]
 
-    def add_followed(self, followed: FollowedSizes) -> None:
+    def add_followed(self, followed: Mapping[Place, str]) -> None:
         """Name the parameters of the author's function, unless the option has a name for the same size."""
         found = self._found
-        for parameter, size in followed.parameters.items():
-            places = [(name, at) for name, by in followed.dims.items() for at in range(len(by)) if by[at] == parameter]
-            written = [found.dims[name][at] for name, at in places if name in found.dims]
-            written += [found.arguments.get(name, 0) for name, by in followed.arguments.items() if by == parameter]
+        for parameter in dict.fromkeys(filter(None, followed.values())):
+            places = [place for place, by in followed.items() if by == parameter]
+            sizes = [self._numbers[name] if at is None else self._inputs[name].shape[at] for name, at in places]
+            written = [found.arguments.get(name) if at is None else found.dims.get(name, {at: 0})[at] for name, at in places]
             own = next((name for name in written if isinstance(name, str)), None)
             word = name_word(parameter)
             if own is None and word is not None and NAME.fullmatch(parameter):  # features stay numbers
-                usual = [dim.meaning for name, at in places if name in self._usual and (dim := self._usual[name][at])]
+                usual = [dim.meaning for name, at in places if at is not None and (dim := self._usual[name][at])]
                 letter = word.letter if word.letter not in {"HW", *found.sizes} else parameter
                 dim = Dim(letter, word.meaning or "".join(usual[:1]))
-                own = self._take(dim, size, "author", f"the parameter {parameter}")
+                own = self._take(dim, int(sizes[0]), "author", f"the parameter {parameter}")
             if own is not None:
                 found.parameters[parameter] = own
-        for name, dims in followed.dims.items():
-            self._followed[name] = {at: found.parameters.get(by) for at, by in enumerate(dims) if by is not None}
-        for argument, parameter in followed.arguments.items():
-            if parameter in found.parameters:
-                found.arguments.setdefault(argument, found.parameters[parameter])
+        self._followed = {place: found.parameters.get(by) for place, by in followed.items()}
+        for (name, at), own in self._followed.items():
+            if at is None and own:
+                found.arguments.setdefault(name, own)
 
     def add_stated(self, stated: Mapping[str, Dims | None], by: NamedBy) -> None:
         """Add what annotations, docstrings or conventions say; that of masks last, which have sizes of other inputs.
@@ -200,14 +199,14 @@ class _Names:
 
     def _add_input(self, name: str, dims: Sequence[Dim | int | None], by: NamedBy) -> None:
         """Name the dimensions of an input."""
-        usual, followed = self._usual[name], self._followed.get(name, {})
+        usual = self._usual[name]
         meanings = [each.meaning if each else "" for each in usual]
         is_alone = by != "author" and "[" in name and "batch" not in meanings  # an image of a list of images
         agrees = _agree(dims, usual)
         found: list[str | int] = []
         for at, (dim, size, other) in enumerate(zip(dims, map(int, self._inputs[name].shape), usual, strict=True)):
-            if by != "author" and at in followed:
-                found.append(followed[at] or size)
+            if by != "author" and (name, at) in self._followed:
+                found.append(self._followed[name, at] or size)
             elif not isinstance(dim, Dim) or (by != "author" and self._is_constant(dim, size, meanings[at])):
                 found.append(size)
             else:
