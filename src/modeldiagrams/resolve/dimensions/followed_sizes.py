@@ -58,7 +58,7 @@ def _list_sizes(names: Any, args: Any, kwargs: Any) -> dict[Place, int]:
 
 
 def name_leaves(positional: tuple[str, ...], args: Any, kwargs: Any) -> tuple[list[tuple[str, Any]], pytree.TreeSpec]:
-    """What is in arguments, by path, also in lists, tuples and dicts: ``num_frames``, ``size[0]``; and the containers."""
+    """What is in arguments by path, also in containers, ``num_frames``, ``size[0]``; and the containers."""
     leaves, containers = pytree.tree_flatten_with_path((args, kwargs))
     return [(_write_path(path, positional), leaf) for path, leaf in leaves], containers
 

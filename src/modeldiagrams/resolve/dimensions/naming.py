@@ -77,10 +77,7 @@ def name_inputs(  # noqa: PLR0913, PLR0917
     function, args, kwargs = unwrap(entry or model, args, kwargs)
     forward = getattr(function, "forward", function)
     positional = argument_names(function)
-    inputs: dict[str, Tensor] = {}
-    for name, tensor in find_tensor_arguments(positional, args, kwargs, into_objects=True):
-        if not any(tensor is other for other in inputs.values()):
-            inputs[name] = tensor
+    inputs = dict(find_tensor_arguments(positional, args, kwargs, into_objects=True))
     leaves, _ = name_leaves(positional[0], args, kwargs)
     names = _Names(model, inputs, {name: leaf for name, leaf in leaves if type(leaf) is int})
     names.add_option(dims or {})
@@ -88,7 +85,8 @@ def name_inputs(  # noqa: PLR0913, PLR0917
         names.add_followed(find_followed_sizes(inputs_from, args, kwargs, function))
     said = {name: find_annotated_dims(forward, name, each.ndim) for name, each in inputs.items()}
     names.add_stated(said, "annotation")
-    names.add_stated(find_documented_dims(model, forward, {n: (*each.shape,) for n, each in inputs.items()}), "docstring")
+    shapes = {name: (*each.shape,) for name, each in inputs.items()}
+    names.add_stated(find_documented_dims(model, forward, shapes), "docstring")
     names.add_stated({}, "convention")
     return names.finish()
 
@@ -147,7 +145,9 @@ class _Names:
         for parameter in dict.fromkeys(filter(None, followed.values())):
             places = [place for place, by in followed.items() if by == parameter]
             sizes = [self._numbers[name] if at is None else self._inputs[name].shape[at] for name, at in places]
-            written = [found.arguments.get(name) if at is None else found.dims.get(name, {at: 0})[at] for name, at in places]
+            written = [
+                found.arguments.get(name) if at is None else found.dims.get(name, {at: 0})[at] for name, at in places
+            ]
             own = next((name for name in written if isinstance(name, str)), None)
             word = name_word(parameter)
             if own is None and word is not None and NAME.fullmatch(parameter):  # features stay numbers
@@ -171,14 +171,10 @@ class _Names:
             dims = self._share(name) if by == "convention" else stated.get(name)
             channels = self._conventions.find_channels(name) if by == "docstring" else None
             if dims is not None and name not in self._found.dims and (channels is None or not dims[channels]):
-                shared = self._share(name)
-                self._add_input(name, [self._specify(*pair, name) for pair in zip(dims, shared, strict=True)], by)
-
-    def _specify(self, dim: Dim | None, usual: Dim | None, name: str) -> Dim | None:
-        """What is stated in general words, `sequence_length` or E, as the kind of input has it."""
-        if usual and ((dim is None and usual.letter == "E") or (dim == Dim("T") and (_kind(usual) == "T" or is_mask(name)))):
-            return usual
-        return Dim(self._conventions.get_sequence_letter(name)) if dim == Dim("T") else dim
+                # `sequence_length` is as the kind of input has it
+                pairs = zip(dims, self._share(name), strict=True)
+                shown = [own if dim == Dim("T") and own and own.letter != "B" else dim for dim, own in pairs]
+                self._add_input(name, shown, by)
 
     def _share(self, name: str) -> Dims:
         """The usual names, and for masks and weights of a batch the names that sizes of other inputs have."""
@@ -187,14 +183,10 @@ class _Names:
         for dim, size in zip(self._usual[name], self._inputs[name].shape, strict=True):
             same = [other for other in sizes if sizes[other] == size]
             batch = [other for other in same if self._found.meanings.get(other) == "batch"]
-            own = dim and self._others.get(dim.letter, dim.letter)
-            if is_mask(name) and dim and dim.letter != "B" and own not in same:
-                same = [other for other in same if other not in batch]
-            elif self._usual[name] == [None]:
-                same = batch
-            else:
-                same = []
-            found.append(Dim(same[0]) if same else dim)
+            others = batch if self._usual[name] == [None] else []
+            if is_mask(name) and dim and dim.letter != "B" and self._others.get(dim.letter, dim.letter) not in same:
+                others = [other for other in same if other not in batch]
+            found.append(Dim(others[0]) if others else dim)
         return found
 
     def _add_input(self, name: str, dims: Sequence[Dim | int | None], by: NamedBy) -> None:
@@ -202,7 +194,9 @@ class _Names:
         usual = self._usual[name]
         meanings = [each.meaning if each else "" for each in usual]
         is_alone = by != "author" and "[" in name and "batch" not in meanings  # an image of a list of images
-        agrees = _agree(dims, usual)
+        agrees = any(
+            isinstance(dim, Dim) and other and dim[0] == other[0] for dim, other in zip(dims, usual, strict=True)
+        )
         found: list[str | int] = []
         for at, (dim, size, other) in enumerate(zip(dims, map(int, self._inputs[name].shape), usual, strict=True)):
             if by != "author" and (name, at) in self._followed:
@@ -213,7 +207,7 @@ class _Names:
                 same = {each.letter: each.meaning for each in usual if each}.get(dim.letter)
                 meaning = dim.meaning or MEANINGS.get(dim.letter) or same or (meanings[at] if agrees else "")
                 found.append(self._take(Dim(dim.letter, meaning), size, by, name, is_alone=is_alone))
-            if agrees and other and by != "convention" and isinstance(found[-1], str):
+            if other and by != "convention" and isinstance(found[-1], str):
                 self._others.setdefault(other.letter, found[-1])
         self._found.dims[name] = tuple(found)
 
@@ -258,19 +252,6 @@ class _Names:
         kept = {"named_by": found.named_by, "meanings": found.meanings, "sizes": found.sizes}
         ordered = {key: {name: each[name] for name in order if name in each} for key, each in kept.items()}
         return replace(found, dims=dims, **ordered)  # type: ignore[arg-type]
-
-
-def _agree(dims: Sequence[Dim | int | None], usual: Dims) -> bool:
-    """Whether names are where convention has them: then N is what else stands in its place."""
-    words = [name_word(dim.letter) if isinstance(dim, Dim) else None for dim in dims]
-    pairs = [*zip(map(_kind, words), map(_kind, usual), strict=True)]
-    return any(one and one == other for one, other in pairs) and all(one == other for one, other in pairs if one)
-
-
-def _kind(dim: Dim | None) -> str:
-    """The letter of a size that is always about the same, and T for all that stands in a row: tokens, samples."""
-    letter = dim.letter if dim else ""
-    return {**dict.fromkeys("TSLP", "T"), **dict.fromkeys(MEANINGS, letter)}.get(letter, "")
 
 
 def _refuse(key: str, problem: str) -> TargetError:

@@ -89,7 +89,9 @@ def find_documented_dims(
         if words and name not in found:
             dims = _read(words)
             is_known = all(dim is None or len(dim.letter) <= _LETTERS for dim in dims)
-            if is_known and all(not word.isdigit() or int(word) == size for word, size in zip(words, shape, strict=True)):
+            if is_known and all(
+                not word.isdigit() or int(word) == size for word, size in zip(words, shape, strict=True)
+            ):
                 found[name] = dims
     return found
 

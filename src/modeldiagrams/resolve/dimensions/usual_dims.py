@@ -23,12 +23,11 @@ __all__ = ["MEANINGS", "UsualDims", "get_last_word", "is_mask"]
 
 MEANINGS = {"B": "batch", "H": "height", "W": "width", "E": "edges"}
 """Letters that are always about the same."""
+_USUAL = {**MEANINGS, "L": "samples", "P": "past tokens"}
 _SOURCE = re.compile(r"(encoder|enc|memory|mem|context|ctx|cross)(_|$)")
 _TARGET = re.compile(r"(decoder|dec|target|tgt|trg|q|quer(y|ies))(_|$)")
 _TOKENS = re.compile(r"embed|hidden|token|text|word|quer|key|value|src|tgt|memory|context")
 _MOVED = re.compile(r"transpose|permute|movedim|swap|rearrange|\.m?T\b")
-_FEW = 4
-"""Sizes up to this are those of channels of images, or coordinates of points."""
 _CONV = nn.modules.conv._ConvNd  # noqa: SLF001  (no public class is the base of all)
 _NORM = nn.modules.batchnorm._NormBase  # noqa: SLF001
 _LAYERS = (_CONV, _NORM, nn.Linear, nn.Embedding, nn.LayerNorm, nn.RNNBase, nn.RNNCellBase)
@@ -47,16 +46,9 @@ class UsualDims:
         first = next((module for module in modules if isinstance(module, _LAYERS)), None)
         self._channels = first.in_channels if isinstance(first, _CONV) else 0
         self._is_sound = isinstance(first, nn.Conv1d) and self._channels == 1
-        self._has_states = any(isinstance(module, nn.RNNBase) for module in modules)
-        is_layer = bool(modules) and type(modules[0]).__module__.startswith("torch.nn")
-        is_direct = is_layer or not _MOVED.search(get_source(getattr(model, "forward", model)))
+        is_direct = not _MOVED.search(get_source(getattr(model, "forward", model)))
         orders = [module.batch_first for module in modules if hasattr(module, "batch_first")]
         self._is_batch_second = is_direct and orders[:1] == [False]
-
-    def get_sequence_letter(self, name: str) -> str:
-        """T, or S for a source: for an encoder's input, and what is beside a target or queries."""
-        word = self._words[name]
-        return "S" if _SOURCE.match(word) or (self._has_target and not _TARGET.match(word)) else "T"
 
     def find_channels(self, name: str) -> int | None:
         """The only dimension that has as many items as the first layer, a convolution, takes channels."""
@@ -70,16 +62,14 @@ class UsualDims:
             return []
         rows = (row for row in get_table("usual_dimensions") if self._suits(row, name))
         row: dict[str, Any] = next(rows, {"dims": ["B" + " #" * (tensor.ndim - 1)] * tensor.ndim})
-        is_text = not tensor.is_floating_point() or _TOKENS.search(self._words[name])
+        word = self._words[name]
+        is_text = not tensor.is_floating_point() or _TOKENS.search(word)
         sequence = str(row.get("meaning", "tokens" if is_text else "time steps"))
-
-        def explain(letter: str) -> Dim:
-            letter = self.get_sequence_letter(name) if letter == "T" else letter
-            meaning = {**MEANINGS, "L": "samples", "P": "past tokens"}.get(letter, sequence)
-            return Dim(letter, f"source {meaning}" if letter == "S" else meaning)
-
+        is_source = _SOURCE.match(word) or (self._has_target and not _TARGET.match(word))
+        usual = {letter: Dim(letter, meaning) for letter, meaning in _USUAL.items()}
+        usual["T"] = Dim("S", f"source {sequence}") if is_source else Dim("T", sequence)
         letters = self._arrange(row["dims"][tensor.ndim - 1], name)
-        return [None if letter == "#" else explain(letter) for letter in letters]
+        return [None if letter == "#" else usual.get(letter, Dim(letter, sequence)) for letter in letters]
 
     def _suits(self, row: dict[str, Any], name: str) -> bool:
         tensor, role = self._inputs[name], self._roles[name]
@@ -96,23 +86,15 @@ class UsualDims:
 
     def _arrange(self, text: str, name: str) -> list[str]:
         """Put the batch and features where the sizes and the layers say that they are."""
-        shape, letters = self._inputs[name].shape, text.split()
-        known = self.find_channels(name)
+        letters, channels = text.split(), self.find_channels(name)
         if self._is_sound and text in ("B #", "B T #"):
-            return ["B", "L"] if text == "B #" else ["B", "#", "L"]
-        if text == "B T #" and self._roles[name] == "state" and self._has_states:  # layers, batch, features
-            return ["#", "B", "#"]
-        if text in ("B T", "B T #") and self._is_batch_second:
-            return ["T", "B", *letters[2:]]
-        if "#" not in letters or text == "#":
-            return letters
-        usual = len(letters) - 1 - letters[::-1].index("#")
-        others = [*letters[:usual], *letters[usual + 1 :]]
-        start = others.index("#") + 1 if "#" in others else int("B" in letters)
-        places = [usual, start, len(shape) - 1]
-        few = [at for at in places if shape[at] <= _FEW and not ({*letters} <= {"B", "T", "P", "#"})]
-        at = known if known in places else next(iter(few), usual)
-        return [*others[:at], "#", *others[at:]]
+            letters = ["B", "L"] if text == "B #" else ["B", "#", "L"]
+        elif text in ("B T", "B T #") and self._is_batch_second:
+            letters = ["T", "B", *letters[2:]]
+        elif "#" in letters and channels is not None:
+            del letters[len(letters) - 1 - letters[::-1].index("#")]
+            letters.insert(channels, "#")
+        return letters
 
 
 def _find_role(word: str) -> str:
