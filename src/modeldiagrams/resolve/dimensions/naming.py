@@ -249,9 +249,9 @@ class _Names:
             for unknown in sorted(parse_expression(expression).names - {*order}):
                 hint = _suggest(unknown, order)
                 raise _refuse(letter, f"{expression} has {unknown!r}, which is no size of the inputs{hint}")
-        kept = {"named_by": found.named_by, "meanings": found.meanings, "sizes": found.sizes}
+        kept: dict[str, Any] = {"named_by": found.named_by, "meanings": found.meanings, "sizes": found.sizes}
         ordered = {key: {name: each[name] for name in order if name in each} for key, each in kept.items()}
-        return replace(found, dims=dims, **ordered)  # type: ignore[arg-type]
+        return replace(found, dims=dims, **ordered)
 
 
 def _refuse(key: str, problem: str) -> TargetError:
