@@ -112,7 +112,7 @@ def test_every_form_with_shapes_has_the_names():
     assert "B×2#183;T" in modeldiagrams.to_mermaid(GRAPH)
     table = str(modeldiagrams.summary(GRAPH))
     assert "(T−B)×2" in table
-    assert f"Sizes: {LINE}" in table
+    assert f"Sizes: {LINE.replace('batch', 'batch, 1 here')}" in table
     cells = render_summary(modeldiagrams.summary(GRAPH)._content)
     assert '<td class="mg-outputs" title="1×2">(T−B)×2</td>' in cells
     assert f"Sizes:\n  {LINE}\n  S stays 7." in explain(Call(model="mypkg.Net"), GRAPH, [])

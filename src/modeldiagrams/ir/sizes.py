@@ -68,5 +68,7 @@ class NamedSizes(Struct, frozen=True, kw_only=True):
     """Id of a node or tensor that changes with a size and has no expression → why. Costs at other sizes lack it."""
     checked: tuple[dict[str, int], ...] = ()
     """Sizes of each further pass; all expressions give the sizes and costs of all passes."""
+    mistake: str = ""
+    """What is wrong with the names that the author wrote, in a sentence or several."""
     notes: tuple[str, ...] = ()
     """Sentences for readers: why no size has a name, or why some lack one."""

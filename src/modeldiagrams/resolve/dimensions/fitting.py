@@ -45,6 +45,7 @@ class Fitter:
         self._most_terms = min(_MOST_TERMS, len(points) - 1)  # of the points, one is a check
         self._found: dict[Values, Expression | None] = {}
         names = [name for name in points[0] if len({point[name] for point in points}) > 1]
+        self._columns = {name: [point[name] for point in points] for name in names}
         self._monomials: dict[Monomial, Values] = {(): (1,) * len(points)}
         for degree in range(1, _HIGHEST_DEGREE + 1):
             for factors in combinations_with_replacement(names, degree):
@@ -59,13 +60,19 @@ class Fitter:
             self._found[values] = self._fit(values)
         return self._found[values]
 
-    def _fit(self, values: Values) -> Expression | None:
+    def _fit(self, values: Values, *, is_part: bool = False) -> Expression | None:
         if len(set(values)) == 1:
             return Expression.constant(values[0])
         for terms in range(1, self._most_terms + 1):
-            found = [*self._solutions(values, terms)]
-            if found:
-                return min(found, key=_cost)
+            solutions = [*self._solutions(values, terms)]
+            if solutions:
+                return min(solutions, key=_cost)
+        for name, column in () if is_part else self._columns.items():  # several terms of a batch
+            part = self._fit(tuple(Fraction(v) / n for v, n in zip(values, column, strict=True)), is_part=True)
+            if part is not None and len(part.terms) > 1:
+                found = part * Expression.name(name)
+                if _is_simple(found, values) and self._has_whole_batch(found):
+                    return found
         return None
 
     def _solutions(self, values: Values, terms: int) -> Iterator[Expression]:

@@ -123,7 +123,7 @@ class FreeSizes:
         base = self.passes.base
         for one, other in itertools.combinations([name for name in base if name in self.fixed], 2):
             is_seen = {one, other} & self.passes.tied.keys() or (one, other) in self._not_tied
-            if base[one] != base[other] or base[one] == 1 or is_seen or not self.passes.can_spare(_RESERVE):
+            if base[one] != base[other] or is_seen or not self.passes.can_spare(_RESERVE):
                 continue
             self._not_tied.add((one, other))
             step = 1 if base[one] <= SMALL else base[one]

@@ -107,7 +107,16 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
     except Exception as fault:  # noqa: BLE001  (the graph is right without names)
         text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
         return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
-    return found
+    return found and msgspec.structs.replace(found, mistake=_find_constants(found))
+
+
+def _find_constants(found: NamedSizes) -> str:
+    """Say which names of the author's are of sizes that never change."""
+    return "\n".join(
+        f"option `dims`: {name} names {size.size}, which never changes; write the number ({size.fixed})"
+        for name, size in found.sizes.items()
+        if size.named_by == "author" and size.fixed
+    )
 
 
 class _Search:

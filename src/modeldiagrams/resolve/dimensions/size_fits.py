@@ -42,8 +42,8 @@ class SizeFits:
     """Whether numbers of rounds change in no simple way."""
 
     def lacks_some(self) -> bool:
-        """Whether tensors have sizes that change in no simple way."""
-        return any(":" in name and why.startswith(_NOT_SIMPLE) for name, why in self.unknown.items())
+        """Whether sizes or costs change in no simple way."""
+        return any(why.startswith(_NOT_SIMPLE) for why in self.unknown.values())
 
     def find_wrong(self, numbers: Mapping[Key, int], sizes: Mapping[str, int]) -> list[Key]:
         """The keys of expressions, and of numbers that should be the same, which a pass has other numbers for."""
