@@ -158,6 +158,20 @@ def test_calls_that_are_equal_at_some_sizes_only_have_rows_of_their_own():
     assert [(row["path"], row["flops"]) for row in rows[1:]] == [("layers.0", 8192), ("layers.1", 4096)]
 
 
+class Unchanged(Queries):
+    """Its equal layers cost nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Identity() for _ in range(2))
+
+
+def test_calls_with_shapes_that_are_equal_at_some_sizes_only_have_rows_of_their_own():
+    graph = modeldiagrams.trace(Unchanged(), (torch.zeros(2, 16, 8),), dims={"x": [2, "T", 8]})
+    rows = cost(graph, {"T": 32}).rows
+    assert [(row["path"], row["output_shape"]) for row in rows[1:]] == [("layers.0", "2×32×8"), ("layers.1", "2×16×8")]
+
+
 def test_what_is_unknown_is_said():
     graph = sized_graph(activation_bytes={"fc/linear": "8*B"}, unknown={"/relu:0": "no simple expression"})
     text = str(cost(graph, {"B": 5}))
