@@ -140,7 +140,7 @@ def _infer_target(model: nn.Module) -> Target:
     return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
 
 
-def _trace_cases(
+def _trace_cases(  # noqa: PLR0913  (those of `trace`)
     model: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
