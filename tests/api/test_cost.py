@@ -18,6 +18,7 @@ from modeldiagrams.api.cost_plot import HEIGHT, WIDTH
 from modeldiagrams.cli import main
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.chosen_sizes import complete_sizes
+from modeldiagrams.ir.graph import Size
 from modeldiagrams.ir.named_shapes import shape_at
 from modeldiagrams.ir.size_costs import costs_at
 
@@ -195,6 +196,14 @@ def test_the_chart_has_the_costs_at_every_size():
         cost(graph).to_svg("H")
     with pytest.raises(OptionError, match="option `plot`: Transformer has no sizes with names"):
         cost(traced(Transformer, dims=None)).to_svg()
+
+
+def test_the_chart_leaves_out_sizes_that_others_don_t_go_with():
+    sizes = {"B": Size(size=1), "n₁": Size(size=1, counted="/relu", bound="B")}
+    table = cost(sized_graph(sizes=sizes, flops={"fc/linear": "16*n₁"}), {"B": 8, "n1": 4})
+    svg = ET.fromstring(table.to_svg("B"))  # noqa: S314  (ours)
+    first, *_ = svg.find("{*}g/{*}polygon").get("points").split()
+    assert float(first.split(",")[0]) == WIDTH * 4 / 8
 
 
 @pytest.fixture

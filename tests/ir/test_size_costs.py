@@ -48,8 +48,8 @@ def test_sizes_that_values_decide_are_the_largest_unless_someone_sets_them():
     assert sums(graph, B=5, n1=3) == ("48", "80")
     with pytest.raises(ModelDiagramsError, match="n₁ = 6: expected at most B = 5"):
         costs_at(graph, {"B": 5, "n1": 6})
-    graph = sized_graph(sizes={**sizes, "n₁": Size(size=0, counted="/relu", bound="B/2")}, flops={"fc/linear": "16*n₁"})
-    assert sums(graph, B=5)[0] == "≤32"
+    sizes["n₁"] = Size(size=1, counted="/relu", bound="(B+1)/2")
+    assert sums(sized_graph(sizes=sizes, flops={"fc/linear": "16*n₁"}), B=4)[0] == "≤32"
 
 
 def test_an_op_of_a_loop_stands_for_its_calls_at_other_sizes():
