@@ -69,18 +69,13 @@ def say_sizes(graph: Graph, *, has_costs: bool = False) -> str:
     named = graph.sizes
     if named is None:
         return ""
-    listed = [(name, named.sizes[name]) for name in own_sizes(graph)]
-    counted = [(name, size) for name, size in listed if size.counted]
+    known = own_sizes(graph)
+    listed = [(name, named.sizes[name]) for name in known]
     stand_for = {letter: parse_expression(text) for letter, text in named.letters.items()}
-    known = own_sizes(graph).keys()
-    letters = [f"{one} = {each.readable([*known])}" for one, each in stand_for.items() if each.names <= known]
-    return " · ".join(
-        [
-            *_say_sizes([(name, size) for name, size in listed if not size.counted], has_costs=has_costs),
-            *letters,
-            *(_say_counted(graph, named, name, size) for name, size in counted),
-        ]
-    )
+    letters = [f"{one} = {each.readable([*known])}" for one, each in stand_for.items() if each.names <= known.keys()]
+    counted = [_say_counted(graph, named, name, size) for name, size in listed if size.counted]
+    moved = _say_sizes([(name, size) for name, size in listed if not size.counted], has_costs=has_costs)
+    return " · ".join([*moved, *letters, *counted])
 
 
 def _say_sizes(listed: list[tuple[str, Size]], *, has_costs: bool) -> list[str]:
@@ -119,11 +114,8 @@ def _write_size(named: NamedSizes, text: str) -> str:
 
 def _abbreviate(whole: Expression, letters: Mapping[str, Expression]) -> Expression:
     """Put letters for expressions that are the whole, a factor, or a term of it."""
-    found = [
-        factor * Expression.name(letter)
-        for letter, stands in letters.items()
-        if (factor := _ratio(whole, stands)) is not None
-    ]
+    factors = {letter: _ratio(whole, stands) for letter, stands in letters.items()}
+    found = [factor * Expression.name(letter) for letter, factor in factors.items() if factor]
     if found:  # a letter alone before a multiple of another
         return min(found, key=lambda one: len(one.terms[0][0]) + (one.terms[0][1] != 1))
     if len(whole.terms) < 2:  # noqa: PLR2004
