@@ -126,8 +126,13 @@ def test_what_the_model_does_not_take_is_said_and_the_picture_stays(reader, fold
         assert field(reader, "T").get_attribute("aria-invalid") == "true"
         assert "2×32×16" in shapes(reader)
         assert reader.evaluate("e => e.widget.linked.sizes.get()") == "T:32"
-    reader.page.keyboard.press("ArrowUp")  # to the next that it takes
-    wait_shape(reader, "2×17×16")
+    set_to(reader, "B", 3)
+    wait_shape(reader, "3×32×16")
+    assert field(reader, "T").input_value() == "32"
+    set_to(reader, "T", 4096)
+    sentence(reader).get_by_text("at most 512").wait_for()
+    reader.page.keyboard.press("ArrowDown")  # to the next that it takes
+    wait_shape(reader, "3×512×16")
     assert field(reader, "T").get_attribute("aria-invalid") is None
 
 

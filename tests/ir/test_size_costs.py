@@ -46,6 +46,10 @@ def test_sizes_that_values_decide_are_the_largest_unless_someone_sets_them():
     graph = sized_graph(sizes=sizes, flops={"fc/linear": "16*n₁"})
     assert sums(graph, B=5) == ("≤80", "80")
     assert sums(graph, B=5, n1=3) == ("48", "80")
+    with pytest.raises(ModelDiagramsError, match="n₁ = 6: expected at most B = 5"):
+        costs_at(graph, {"B": 5, "n1": 6})
+    sizes["n₁"] = Size(size=1, counted="/relu", bound="(B+1)/2")
+    assert sums(sized_graph(sizes=sizes, flops={"fc/linear": "16*n₁"}), B=4)[0] == "≤32"
 
 
 def test_an_op_of_a_loop_stands_for_its_calls_at_other_sizes():

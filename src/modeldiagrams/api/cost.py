@@ -151,20 +151,22 @@ class CostTable:
             text = "not counted" if amount is None else add_sign(model[f"{kind}_sign"], written(amount))
             found[title] = text + self._say_growth(getattr(self._costs, kind)[None])
         sign = "≥" if model["activation_bytes"] is None else model["activation_bytes_sign"]
-        unknown = self._describe_unknown() if "≥" in {model[f"{kind}_sign"] for kind in _AMOUNTS} else ""
         return {
             **found,
             "Weights": format_bytes(memory["weights"]),
             "Gradients": format_bytes(memory["gradients"]),
             "Optimiser state": f"{format_bytes(memory['optimizer'])}, {_OPTIMIZERS[self._optimizer]}",
             "Together": f"{add_sign(sign, format_bytes(memory['together']))}, if no activation is freed",
-            **({"Unknown": unknown} if unknown else {}),
+            **self._describe_unknown(),
         }
 
-    def _describe_unknown(self) -> str:
+    def _describe_unknown(self) -> dict[str, str]:
         """Say what makes sums at least."""
-        (first, reason), *others = self._graph.sizes.unknown.items() if self._graph.sizes else [("", "")]
-        return f"{first}: {reason}{f'; and {len(others)} more' if others else ''}"
+        unknown = self._graph.sizes.unknown if self._graph.sizes else {}
+        if not unknown or "≥" not in {self.rows[0][f"{kind}_sign"] for kind in _AMOUNTS}:
+            return {}
+        (first, reason), *others = unknown.items()
+        return {"Unknown": f"{first}: {reason}{f'; and {len(others)} more' if others else ''}"}
 
     def _say_growth(self, total: CostSum) -> str:
         expression, order = total.expression, [*self.sizes]

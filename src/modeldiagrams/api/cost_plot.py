@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modeldiagrams.common.amounts import format_bytes, format_flops
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.html.templating import load_template
 from modeldiagrams.ir.chosen_sizes import complete_sizes
 from modeldiagrams.ir.growth import degrees_of
@@ -50,9 +50,10 @@ def plot_costs(
     """
     sizes = complete_sizes(graph, given)
     name, size = _choose_axis(graph, costs, sizes, over)
-    xs = _list_values(size, sizes[name])
+    taken = {x: _try_sizes(graph, {**given, name: x}) for x in _list_values(size, sizes[name])}
+    xs = [x for x in taken if taken[x]]
     rows = [row for row in rows if row.class_]
-    points = [_measure_own(costs, rows, complete_sizes(graph, {**given, name: x})) for x in xs]
+    points = [_measure_own(costs, rows, taken[x]) for x in xs]
     at = xs.index(sizes[name])
     shown = _choose_rows(points[at])
     labels = [_write_label(graph, rows, i) for i in shown]
@@ -99,6 +100,14 @@ def _list_values(size: Size, chosen: int) -> list[int]:
     most = chosen if chosen > size.size else _FARTHER * size.size
     steps = max(1, (min(most, size.at_most or most) - least) // size.multiple_of)
     return sorted({chosen, *(least + size.multiple_of * round(steps * i / _POINTS) for i in range(_POINTS + 1))})
+
+
+def _try_sizes(graph: Graph, given: Mapping[str, int]) -> dict[str, int]:
+    """All sizes; empty if these don't go together."""
+    try:
+        return complete_sizes(graph, given)
+    except ModelDiagramsError:
+        return {}
 
 
 def _measure_own(costs: SizeCosts, rows: Sequence[CostRow], sizes: Mapping[str, int]) -> list[Amounts]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.expressions import Expression
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.render.draw import build_outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.nodes import Node
     from modeldiagrams.ir.size_costs import SizeCosts
@@ -54,23 +52,16 @@ def list_cost_rows(graph: Graph, costs: SizeCosts, depth: int) -> list[CostRow]:
     Raises:
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
-    rows = build_outline(_sign_by_expressions(graph))
-    return [row for row in _walk(graph, costs, build_tree(rows, len(rows))) if row.level <= depth]
-
-
-def _walk(graph: Graph, costs: SizeCosts, root: Branch) -> Iterator[CostRow]:
-    """Yield rows with a stack instead of recursion, because models nest deeply."""
     model = graph.model
     output, parameters = _describe(model)
     row = CostRow(0, model.name, "", Expression.constant(1), short_name(model.class_), None, output, parameters)
-    todo = [(root, row, 1)]
-    while todo:
-        branch, row, sets = todo.pop()
-        yield row
-        for child in reversed(branch.children):
-            if child.row:
-                together = sets * child.row.sets
-                todo.append((child, _build_row(graph, costs, child.row, row, together), together))
+    # keys sort rows, which come level by level, in execution order
+    found: list[tuple[tuple[int, ...], CostRow, int]] = [((), row, 1)]
+    for i, shown in enumerate(build_outline(_sign_by_expressions(graph))):
+        key, around, sets = found[0 if shown.parent is None else shown.parent + 1]
+        sets *= shown.sets
+        found.append(((*key, i), _build_row(graph, costs, shown, around, sets), sets))
+    return [row for _, row, _ in sorted(found, key=itemgetter(0)) if row.level <= depth]
 
 
 def _build_row(graph: Graph, costs: SizeCosts, shown: OutlineRow, parent: CostRow, sets: int) -> CostRow:

@@ -35,7 +35,7 @@ __all__ = ["cost_command"]
     help="What the training keeps of each weight: two numbers (adam, the default), one (sgd, with momentum) or none.",
 )
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="An SVG file: a chart of costs by size.")
-@click.option("--over", metavar="NAME", help="The size on the chart's axis; by default the one that costs most.")
+@click.option("--over", metavar="NAME", help="The chart's axis; by default the size with which costs grow fastest.")
 @click.option("--format", "form", default="text", type=click.Choice(["text", "json"]), help="What to print.")
 def cost_command(  # noqa: PLR0913  (one for each flag)
     target: str,

@@ -65,6 +65,7 @@ class Rerun(Protocol):
         prepare: Prepare,
         *,
         assumes_fewer: bool = False,
+        assumes_unlike: bool = False,
         knows_inputs: bool = True,
         arguments: Arguments | None = None,
     ) -> tuple[Graph, set[str]]:
@@ -73,6 +74,7 @@ class Rerun(Protocol):
         Args:
             prepare: As `Prepare`.
             assumes_fewer: Whether to assume other sizes.
+            assumes_unlike: Whether these differ from each other, too.
             knows_inputs: Whether a pass without values uses those of its inputs.
             arguments: Those of the function inside the model, see `unwrap`, positional and by name, in place of the
                 traced ones; the graph has no ways then.
@@ -160,13 +162,16 @@ def _rerun(  # noqa: PLR0913  (the first two are those of the trace)
     *,
     costs: bool,
     assumes_fewer: bool = False,
+    assumes_unlike: bool = False,
     knows_inputs: bool = True,
     arguments: Arguments | None = None,
 ) -> tuple[Graph, set[str]]:
     """Do what `Rerun` says."""
     if arguments is not None:
         invocation = Invocation(invocation.function, *arguments, opened=invocation.opened)
-    attempt = dataclasses.replace(attempt, assumes_fewer=assumes_fewer, knows_inputs=knows_inputs)
+    attempt = dataclasses.replace(
+        attempt, assumes_fewer=assumes_fewer, assumes_unlike=assumes_unlike, knows_inputs=knows_inputs
+    )
     return _record(invocation, attempt, costs=costs, prepare=prepare, ways=arguments is None)
 
 
@@ -298,7 +303,7 @@ class _Pass:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
             if self._attempt.assumes_fewer:
-                scope.enter_context(fewer_assumed())
+                scope.enter_context(fewer_assumed(unlike=self._attempt.assumes_unlike))
             modes, invocation = self._prepare_modes(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")

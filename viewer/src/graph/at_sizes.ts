@@ -119,6 +119,8 @@ interface Sum {
   amount: number | undefined;
   /** Each once. */
   signs: string;
+  /** Whether it rests on named sizes that values decide. */
+  isCounted?: boolean;
 }
 
 /** Id of an op, module call or function call → the cost of one call; `ROOT` is the model. */
@@ -135,12 +137,13 @@ function sumsOf(
   const costAt = memoByKey((text: string) => ({
     amount: numberOf(text, sizes),
     signs: countedSigns(text, named, sizes),
+    isCounted: [...namesIn(parseExpression(text))].some((name) => named.sizes[name]?.counted),
   }));
   // from the inside to the outside
   for (const node of [...nodes].reverse()) {
     if (node.kind === "op") found.set(node.id, costOf(node, named, measure, costAt));
-    const { amount, signs = "" } = found.get(node.id) ?? {};
-    const cost = { amount: amount && amount * (calls.get(node.id) ?? 1), signs };
+    const { amount, signs = "", isCounted = false } = found.get(node.id) ?? {};
+    const cost = { amount: amount && amount * (calls.get(node.id) ?? 1), signs, isCounted };
     add(found, hierarchy.get(node.id) ?? ROOT, cost);
     const scope = "scope" in node ? functions.get(node.scope ?? "") : undefined;
     for (let call = scope; call !== undefined; call = functions.get(call.parent ?? "")) add(found, call.id, cost);
@@ -148,10 +151,14 @@ function sumsOf(
   return found;
 }
 
-function add(sums: Map<string, Sum>, id: string, { amount, signs }: Sum): void {
+function add(sums: Map<string, Sum>, id: string, { amount, signs, isCounted = false }: Sum): void {
   const before = sums.get(id) ?? { amount: undefined, signs: "" };
   const both = amount === undefined ? before.amount : amount + (before.amount ?? 0);
-  sums.set(id, { amount: both, signs: signs === "" ? before.signs : together(signs, before.signs) });
+  sums.set(id, {
+    amount: both,
+    signs: signs === "" ? before.signs : together(signs, before.signs),
+    isCounted: isCounted || before.isCounted === true,
+  });
 }
 
 function costOf(
@@ -194,8 +201,9 @@ function wholeOf(sum: Sum | undefined): number | null {
 function signsOf(index: GraphIndex, sums: ReadonlyMap<string, Sum>, measure: Measure): Map<string, string> {
   const { costSign, [measure]: assumed } = boundsOf(index);
   return new Map(
-    [...sums].flatMap(([id, { amount = 0, signs }]) => {
-      const all = together(signs, assumed.has(id) ? costSign.trim() : "", isWhole(amount) ? "" : "≈");
+    [...sums].flatMap(([id, { amount = 0, signs, isCounted }]) => {
+      const isNamed = isCounted && !signs.includes("≥"); // all that is assumed has names
+      const all = together(signs, assumed.has(id) && !isNamed ? costSign.trim() : "", isWhole(amount) ? "" : "≈");
       return all === "" ? [] : [[id, `${all.length > 1 ? "≈" : all} `] as const];
     }),
   );

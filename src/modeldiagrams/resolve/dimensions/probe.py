@@ -14,12 +14,13 @@ from modeldiagrams.ir.check_sizes import check_sizes
 from modeldiagrams.ir.graph import InputNode, OpNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
+from modeldiagrams.resolve.dimensions.counted_sizes import name_counted
 from modeldiagrams.resolve.dimensions.fitting import SMALL
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
 from modeldiagrams.resolve.dimensions.letters import choose_letters
 from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
 from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
-from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
+from modeldiagrams.resolve.dimensions.size_fits import BY_VALUES, SizeFits, fit_sizes
 from modeldiagrams.resolve.dimensions.size_limits import find_limit
 from modeldiagrams.resolve.dimensions.sized_passes import BudgetSpentError, SizedPasses
 from modeldiagrams.tracer.values.traced_callables import unwrap
@@ -136,6 +137,7 @@ class _Search:
         self._limits: dict[str, tuple[int, str] | None] = {}
         self._validated: list[Sizes] = []
         """The sizes of passes that no expression was fitted to."""
+        self._counted: dict[str, Size] = {}
         self._tries_less = True
         """Whether the pass that validates has smaller sizes than the traced one."""
 
@@ -147,6 +149,7 @@ class _Search:
             fits = self._fit()
             if fits.expressions:
                 self._find_limits(fits)
+                self._name_counted(fits)
         except BudgetSpentError as spent:
             if not fits.expressions:
                 self._notes.append(f"Sizes have no names: {spent}")
@@ -203,6 +206,19 @@ class _Search:
             for name in refused:
                 self._limits[name] = find_limit(passes, fits, name) or self._limits[name]
         fits.drop(self._find_wrong(fits))
+
+    def _name_counted(self, fits: SizeFits) -> None:
+        """Name what values decide, if passes that assume other sizes of it run as the traced one."""
+        passes, checked = self._passes, self._list_checked()
+        if BY_VALUES not in fits.unknown.values() or passes.other_way:
+            return
+        points = [(passes.base, passes.numbers), *checked]
+        largest = max((sizes for sizes, _ in points), key=lambda sizes: math.prod(sizes.values()))
+        unlike = [(sizes, passes.assume_fewer(sizes, assumes_unlike=True)) for sizes in (passes.base, largest)]
+        fewer = (passes.base, passes.assume_fewer(passes.base, knows_inputs=False))
+        others = [(sizes, each) for sizes, each in (*unlike, fewer) if each is not None]
+        if fewer[1] is not None:
+            self._counted = name_counted(self._graph, fits, points, others)
 
     def _choose_far(self, name: str, factor: int) -> int:
         """A far larger size that the model takes, as many steps away as have no factor with usual steps in common."""
@@ -282,7 +298,8 @@ class _Search:
 
     def _write(self, fits: SizeFits) -> NamedSizes:
         named = NamedSizes(
-            sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied},
+            sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied}
+            | self._counted,
             letters=dict(self._names.letters),
             unknown=fits.unknown if fits.expressions else {},
             checked=tuple({**sizes} for sizes, _ in self._list_checked()),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
 
-__all__ = ["SizeFits", "fit_sizes"]
+__all__ = ["BY_VALUES", "Fits", "SizeFits", "fit_sizes"]
 
 BY_VALUES = "depends on values"
 _NOT_SIMPLE = "no simple expression"
@@ -79,13 +79,16 @@ def fit_sizes(
         passes: Sizes and numbers of each pass, the shown one first.
         by_values: Ids of tensors and ops about which values decide.
     """
-    return _Fits(graph, passes, by_values).run()
+    return Fits(graph, passes, by_values).run()
 
 
-class _Fits:
+class Fits:
+    """Fits what is known of the sizes of the inputs, and of each op's tensors."""
+
     def __init__(
-        self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]], by_values: Container[str]
+        self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]], by_values: Container[str] = ()
     ) -> None:
+        """Read the passes; parameters are those of `fit_sizes`."""
         numbers = [each.numbers for _, each in passes]
         self._graph, self._by_values, self.found = graph, by_values, SizeFits(numbers[0])
         self._fitter = Fitter([sizes for sizes, _ in passes])
@@ -102,6 +105,7 @@ class _Fits:
                 self._inputs.setdefault(edge.to, []).append(edge.tensor)
 
     def run(self) -> SizeFits:
+        """Fit everything."""
         graph, unknown = self._graph, self.found.unknown
         for name in sorted(self._lost):
             is_uneven = name in self._uneven or name.rpartition(":")[0] in self._uneven

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Sizes: TypeAlias = Mapping[str, int]
 
-__all__ = ["BudgetSpentError", "SizedPasses"]
+__all__ = ["MASKS", "BudgetSpentError", "SizedPasses"]
 
 _MOST_CALLS = 8000
 """How many functions and operators of PyTorch all further passes of a model together may call by default."""
@@ -26,7 +26,7 @@ _UNLIMITED = 1 << 60
 _READING = {"__index__", "__int__", "argwhere", "bincount", "item", "masked_select", "nonzero", "pack_padded_sequence"}
 _READING |= {"_pack_padded_sequence", "repeat_interleave", "tolist", "unique", "unique_consecutive", "unique_dim"}
 """Ops that decide sizes by values."""
-_PICKING, _MASKS = {"__getitem__", "index"}, {"bool", "uint8"}
+_PICKING, MASKS = {"__getitem__", "index"}, {"bool", "uint8"}
 """Ops that do so if they get a mask."""
 _MOST_PASSES = 14
 
@@ -88,10 +88,8 @@ class SizedPasses:
         reading = _list_reading(graph)
         if not reading:
             return found
-        with work_limited(self._work):
-            other, _ = self._trace.rerun(lambda _: None, assumes_fewer=True, knows_inputs=False)  # type: ignore[misc]
-        again = read_pass(graph, other)
-        if other.status.error is None and again.difference == ([], []):
+        again = self.assume_fewer(self.base, knows_inputs=False)
+        if again is not None:
             return found | {key[1] for key, n in self.numbers.numbers.items() if again.numbers.get(key) != n}
         reached = set(reading)
         for node in graph.nodes:  # edges run forward
@@ -99,6 +97,26 @@ class SizedPasses:
                 reached |= {edge.to for edge in graph.adjacency.get(node.id, ())}
         tensors = {tensor for node in graph.nodes if node.id in reached for tensor in getattr(node, "outputs", ())}
         return found | reached | tensors
+
+    def assume_fewer(self, sizes: Sizes, **how: bool) -> PassNumbers | None:
+        """The numbers of a pass that assumes other sizes of what values decide; None if it runs in another way.
+
+        Args:
+            sizes: Those of the inputs.
+            how: As `Rerun` says.
+
+        Raises:
+            BudgetSpentError: if that would take too long.
+        """
+        moved = {name: size for name, size in sizes.items() if size != self.base[name]}
+        arguments = self._mover.move(moved) if moved else None
+        with work_limited(self._work):
+            other, _ = self._trace.rerun(lambda _: None, assumes_fewer=True, arguments=arguments, **how)  # type: ignore[misc]
+        error = other.status.error
+        if error is not None and error.type == PassTooLargeError.__name__:
+            raise BudgetSpentError("models of this length are not run again unless `dims` is written")
+        numbers = None if error else read_pass(self.graph, other)
+        return numbers if numbers and numbers.difference == ([], []) else None
 
     def run(self, moved: Sizes) -> PassNumbers | str:
         """Run a pass.
@@ -179,7 +197,7 @@ def _list_reading(graph: Graph) -> list[str]:
         edge.to
         for edges in graph.adjacency.values()
         for edge in edges
-        if edge.argument != "self" and graph.tensors[edge.tensor].dtype in _MASKS
+        if edge.argument != "self" and graph.tensors[edge.tensor].dtype in MASKS
     }
     found = []
     for op in graph.nodes:

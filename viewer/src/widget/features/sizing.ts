@@ -19,12 +19,16 @@ export function sizing(widget: Widget): void {
   const withPanel = (task: (panel: SizePanel) => void) =>
     void widget.tasks.withSession(async (session) => {
       const make = await loadOwn("sizes.js");
+      if (session.difference !== undefined) return;
       panel ??= make(widget, session);
       task(panel);
     });
   const open = iconButton(strings.setSizes, RULER, () => withPanel((panel) => panel.toggle(open)));
   open.ariaExpanded = "false";
   widget.toolbar.add(open);
+  widget.on("drawn", () => {
+    open.disabled = widget.session?.difference !== undefined;
+  });
   // the line that says what they mean
   widget.stage.addEventListener("click", ({ target }) => {
     if ((target as Element).closest(".mg-sizes") !== null) withPanel((panel) => panel.open(open));

@@ -1,7 +1,7 @@
 /** Sets the sizes of the inputs: all shapes and costs of the diagram follow. */
 import { indexAtSizes } from "../../graph/at_sizes.js";
 import type { GraphIndex } from "../../graph/graph.js";
-import { freeSizes, readSizes, refusalTogether, sizesText } from "../../session/chosen_sizes.js";
+import { type FreeSize, freeSizes, readSizes, refusalTogether, sizesText } from "../../session/chosen_sizes.js";
 import { costSentence } from "../../session/cost_sentence.js";
 import type { SessionState } from "../../session/diagram_data.js";
 import { sizesInWords } from "../../session/naming.js";
@@ -49,7 +49,11 @@ export class SizePanel {
     close.classList.add("mg-size-close");
     this.#element.append(...this.#fields.map(({ element }) => element), this.#reset, this.#told, close);
     widget.foot.prepend(this.#element);
-    widget.on("drawn", () => this.#tell());
+    widget.on("drawn", () => {
+      // what changed between versions has no sizes
+      if (widget.session?.difference !== undefined) this.#close();
+      this.#tell();
+    });
     this.#tell();
   }
 
@@ -67,7 +71,8 @@ export class SizePanel {
     this.#tell();
     // on touch screens, a keyboard would cover the picture
     if (!matchMedia("(pointer: coarse)").matches) this.#fields[0]?.focus();
-    this.#element.scrollIntoView({ block: "nearest" });
+    // without the message about loading, it is elsewhere
+    void this.#widget.tasks.settled.then(() => this.#element.scrollIntoView({ block: "nearest" }));
   }
 
   /** What a link contains. */
@@ -96,8 +101,8 @@ export class SizePanel {
 
   #onChange(refused: string): void {
     this.#refused = refused;
-    const entered = this.#fields.flatMap(({ free, value }): [string, number][] =>
-      value === undefined || value === free.size.size ? [] : [[free.name, value]],
+    const entered = this.#fields.flatMap(({ free, value = this.#sizeOf(free) }): [string, number][] =>
+      value === free.size.size ? [] : [[free.name, value]],
     );
     const { sizes } = this.#traced.graph;
     if (refused === "" && sizes != null) this.#refused = refusalTogether(sizes, new Map(entered));
@@ -138,9 +143,12 @@ export class SizePanel {
     return this.#widget.session?.traced.graph.atSizes?.changed ?? new Map();
   }
 
+  #sizeOf({ name, size }: FreeSize): number {
+    return this.#shown.get(name) ?? size.size;
+  }
+
   #fill(): void {
-    const shown = this.#shown;
-    for (const field of this.#fields) field.value = shown.get(field.free.name) ?? field.free.size.size;
+    for (const field of this.#fields) field.value = this.#sizeOf(field.free);
     this.#tell();
   }
 
