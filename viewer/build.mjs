@@ -10,6 +10,7 @@
  *   notes.js         notes next to their nodes, on pages that have any
  *   lenses.js        what parts of a model cost, on first use
  *   cases.js         chips above the picture, for diagrams of several cases
+ *   sizes.js         other sizes of the inputs, on first use
  *   recording.js     recordings of a training, for diagrams that have one
  *   code.js          source lines in boxes, when a reader zooms in
  *   packed.js        starts the widget on a page that contains all scripts in compressed form
@@ -74,7 +75,7 @@ const onlyWhatIsCalled = {
 
 /** The core is most of the code and useless until there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(cases|code|comparing|exploring|lenses|menu|noting|watching))\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(cases|code|comparing|exploring|lenses|menu|noting|sizes|watching))\//;
 
 const bundles = [
   {
@@ -95,6 +96,7 @@ const bundles = [
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
   { name: "cases.js", entryPoints: ["src/entries/cases.ts"], target: "es2022" },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isLoadedLater: true },
+  { name: "sizes.js", entryPoints: ["src/entries/sizes.ts"], target: "es2022", isLoadedLater: true },
   { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isLoadedLater: true },
   {
     name: "viz.js",
@@ -176,6 +178,7 @@ common.define = {
   CASES_STYLE: JSON.stringify(await sheet(widgetStyle("cases"))),
   CODE_STYLE: JSON.stringify(await sheet(widgetStyle("code"))),
   LENSES_STYLE: JSON.stringify(await sheet(...["slider", "lenses"].map(widgetStyle))),
+  SIZES_STYLE: JSON.stringify(await sheet(widgetStyle("sizes"))),
   RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording"].map(widgetStyle))),
 };
 const inputs = [];

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from xml.etree import ElementTree as ET
 
@@ -15,10 +14,11 @@ from torch.nn import functional
 import modeldiagrams
 from graphs import sized_graph
 from modeldiagrams.api.cost import cost
+from modeldiagrams.api.cost_plot import HEIGHT, WIDTH
 from modeldiagrams.cli import main
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.cost_chart import HEIGHT, WIDTH
 from modeldiagrams.ir.chosen_sizes import complete_sizes
+from modeldiagrams.ir.graph import Size
 from modeldiagrams.ir.named_shapes import shape_at
 from modeldiagrams.ir.size_costs import costs_at
 
@@ -159,6 +159,20 @@ def test_calls_that_are_equal_at_some_sizes_only_have_rows_of_their_own():
     assert [(row["path"], row["flops"]) for row in rows[1:]] == [("layers.0", 8192), ("layers.1", 4096)]
 
 
+class Unchanged(Queries):
+    """Its equal layers cost nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Identity() for _ in range(2))
+
+
+def test_calls_with_shapes_that_are_equal_at_some_sizes_only_have_rows_of_their_own():
+    graph = modeldiagrams.trace(Unchanged(), (torch.zeros(2, 16, 8),), dims={"x": [2, "T", 8]})
+    rows = cost(graph, {"T": 32}).rows
+    assert [(row["path"], row["output_shape"]) for row in rows[1:]] == [("layers.0", "2×32×8"), ("layers.1", "2×16×8")]
+
+
 def test_what_is_unknown_is_said():
     graph = sized_graph(activation_bytes={"fc/linear": "8*B"}, unknown={"/relu:0": "no simple expression"})
     text = str(cost(graph, {"B": 5}))
@@ -184,6 +198,14 @@ def test_the_chart_has_the_costs_at_every_size():
         cost(traced(Transformer, dims=None)).to_svg()
 
 
+def test_the_chart_leaves_out_sizes_that_others_don_t_go_with():
+    sizes = {"B": Size(size=1), "n₁": Size(size=1, counted="/relu", bound="B")}
+    table = cost(sized_graph(sizes=sizes, flops={"fc/linear": "16*n₁"}), {"B": 8, "n1": 4})
+    svg = ET.fromstring(table.to_svg("B"))  # noqa: S314  (ours)
+    first, *_ = svg.find("{*}g/{*}polygon").get("points").split()
+    assert float(first.split(",")[0]) == WIDTH * 4 / 8
+
+
 @pytest.fixture
 def run(tmp_path):
     modeldiagrams.save(sized_graph(), tmp_path / "net.json")
@@ -197,11 +219,12 @@ def test_the_command_writes_a_chart(run, tmp_path):
     assert root.get("aria-label").startswith("Net: costs by B. At B = 1")
 
 
-def test_the_command_prints_text_json_and_csv(run):
+def test_the_command_prints_text_and_json(run):
     assert "FLOPs: 80, grow with B: 16·B" in run("--set", "B=5").stdout
-    assert json.loads(run("--set", "B=5", "--format", "json").stdout)["memory"]["activations"] == 80
-    rows = [*csv.DictReader(run("--set", "B=5", "--format", "csv").stdout.splitlines())]
-    assert [(row["path"], row["flops"], row["output_shape"]) for row in rows] == [("", "80", ""), ("fc", "80", "5×2")]
+    found = json.loads(run("--set", "B=5", "--format", "json").stdout)
+    assert found["memory"]["activations"] == 80
+    rows = [(row["path"], row["flops"], row["output_shape"]) for row in found["rows"]]
+    assert rows == [("", 80, ""), ("fc", 80, "5×2")]
 
 
 @pytest.mark.parametrize(

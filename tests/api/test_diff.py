@@ -578,3 +578,40 @@ def test_factored_layers_are_replaced():
     for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
         (told,) = [change for change in found.changes if change.level != "detail"]
         assert (told.id, told.count, {told.before, told.after}) == ("replaced", 2, {"Linear", "Sequential"})
+
+
+class Attention(nn.Module):
+    def __init__(self, *, is_linear=False, width=8):
+        super().__init__()
+        self.qkv = nn.Linear(width, 3 * width)
+        self.is_linear = is_linear
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        if self.is_linear:
+            return q.softmax(-1) @ (k.softmax(1).transpose(1, 2) @ v)
+        return (q @ k.transpose(1, 2)).softmax(-1) @ v
+
+
+class Attending(nn.Module):
+    def __init__(self, *, is_linear=False):
+        super().__init__()
+        self.layers = nn.ModuleList(Attention(is_linear=is_linear) for _ in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x)
+        return x
+
+
+def test_costs_that_grow_with_another_power_are_one_line():
+    x = (torch.zeros(2, 16, 8),)
+    dims = {"x": ["B", "T", 8]}
+    before, after = (modeldiagrams.trace(Attending(is_linear=one), x, dims=dims) for one in (False, True))
+    line = "FLOPs and activations quadratic in T → linear in T ×3 at layers.*"
+    assert line in [change.text for change in modeldiagrams.diff(before, after).changes]
+    back = [change.text for change in modeldiagrams.diff(after, before).changes]
+    assert "FLOPs and activations linear in T → quadratic in T ×3 at layers.*" in back
+    plain = modeldiagrams.trace(Attending(is_linear=True), x)
+    assert not any("quadratic" in change.text for change in modeldiagrams.diff(before, plain).changes)
+    assert modeldiagrams.diff(before, modeldiagrams.trace(Attending(), x)).same

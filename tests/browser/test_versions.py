@@ -17,7 +17,7 @@ REASONS = {
     "1.1": "Nothing changed between 1.1 and 2.0.",
     "0.9": "0.9 has no diagram of this model with the same call.",
     "0.8": "its graph is incomplete",
-    "0.7": "its graph has format 9.6, which is newer than this viewer",
+    "0.7": "its graph has format 9.7, which is newer than this viewer",
     "0.6": "0.6/modeldiagrams/index.json did not load",
     "0.5": "the modes of the traces differ: fake and real",
 }

@@ -37,6 +37,7 @@ LATE = {
     "notes.js",
     "prose.js",
     "recording.js",
+    "sizes.js",
 }
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
 VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}

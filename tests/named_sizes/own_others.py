@@ -44,19 +44,6 @@ class GraphAttention(nn.Module):
         return h.new_zeros(n, 3, 4).index_add(0, target, weighed).flatten(1)
 
 
-@known(lambda N: {"x": randn(N, 8), "adjacency": torch.eye(N)}, N=free(9))
-class DenseGraph(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(8, 12), nn.Linear(12, 3)
-
-    def forward(self, x, adjacency):
-        adjacency = adjacency + torch.eye(adjacency.shape[0])
-        scale = adjacency.sum(1).rsqrt()
-        adjacency = scale[:, None] * adjacency * scale
-        return self.b(adjacency @ self.a(adjacency @ x).relu()).log_softmax(-1)
-
-
 @known(lambda B, N: (randn(B, N, 3),), B=free(2), N=free(20, least=5))
 class Neighbours(nn.Module):
     """DGCNN: features of the 5 nearest points."""
@@ -72,22 +59,6 @@ class Neighbours(nn.Module):
         around = points.reshape(B * N, 3)[flat].view(B, N, 5, 3)
         own = points[:, :, None].expand(-1, -1, 5, -1)
         return self.conv(torch.cat([around - own, own], -1).permute(0, 3, 1, 2)).amax(-1).amax(-1)
-
-
-@known(lambda B, N: (randn(B, N, 3), randn(B, N, 4)), B=free(2), N=free(24, 4))
-class SetAbstraction(nn.Module):
-    """Every 4th point keeps its 3 nearest."""
-
-    def __init__(self):
-        super().__init__()
-        self.mlp = nn.Linear(7, 8)
-
-    def forward(self, xyz, features):
-        centres = xyz[:, : xyz.shape[1] // 4]
-        nearest = torch.cdist(centres, xyz).topk(3, largest=False).indices
-        picked = torch.cat([xyz, features], -1).unsqueeze(1).expand(-1, centres.shape[1], -1, -1)
-        picked = picked.gather(2, nearest[..., None].expand(-1, -1, -1, 7))
-        return centres, self.mlp(picked).amax(2)
 
 
 @known(lambda B, T: (randn(B, T, 8),), B=free(2), T=free(10))
@@ -241,9 +212,7 @@ class Recommender(nn.Module):
         return self.head(torch.cat([u, i, age[:, None]], 1)).squeeze(1) + (u * i).sum(1)
 
 
-@known(
-    lambda N, B: {"values": tokens(N), "offsets": torch.arange(B) * (N // B)}, N=free(12, least=6), B=free(4, most=6)
-)
+@known(lambda N, B: {"values": tokens(N), "offsets": torch.arange(B) * (N // B)}, N=free(12), B=free(4))
 class Bags(nn.Module):
     def __init__(self):
         super().__init__()
@@ -269,23 +238,6 @@ class Contrast(nn.Module):
         return loss, both @ both.T, (a @ a.T)[upper[0], upper[1]]
 
 
-@known(lambda R: {"origins": randn(R, 3), "directions": randn(R, 3)}, R=free(10))
-class RadianceField(nn.Module):
-    """16 samples on each ray."""
-
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(nn.Linear(27, 16), nn.ReLU(), nn.Linear(16, 4))
-
-    def forward(self, origins, directions):
-        depth = torch.linspace(0.1, 2, 16)
-        points = (origins[:, None] + directions[:, None] * depth[None, :, None]).reshape(-1, 3)
-        waves = torch.cat([points] + [f(points * 2**i) for i in range(4) for f in (torch.sin, torch.cos)], -1)
-        colour, density = self.body(waves).view(-1, 16, 4).split([3, 1], -1)
-        clear = torch.cat([torch.ones_like(density[:, :1]), torch.exp(-density.relu())], 1).cumprod(1)
-        return (clear[:, :-1] * colour).sum(1)
-
-
 @known(lambda N: (randn(N, 6),), N=free(11))
 class Rows(nn.Module):
     """A table; normalised over its rows, sorted, and the first half kept."""
@@ -300,20 +252,6 @@ class Rows(nn.Module):
         return table[first], y.flip(0), torch.stack([y.mean(), y.std()])
 
 
-@known(lambda B, N, T: {"series": randn(B, N, T), "future": randn(B, 6)}, B=free(2), N=free(3), T=fixed(24, "a weight"))
-class Forecast(nn.Module):
-    """Every channel alone: B·N series of 24 steps."""
-
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = nn.Linear(24, 12), nn.Linear(12, 6)
-
-    def forward(self, series, future):
-        B, N, T = series.shape
-        y = self.head(self.body(series.reshape(B * N, T)).relu()).reshape(B, N, 6)
-        return y + future[:, None]
-
-
 @known(lambda B, T: {"x": randn(B, T, 8)}, B=free(2), T=free(6))
 class Annotated(nn.Module):
     def __init__(self):
@@ -323,22 +261,3 @@ class Annotated(nn.Module):
     def forward(self, x: Float[Tensor, "batch frames features"]) -> Float[Tensor, "batch frames frames"]:  # noqa: F722, F821
         y = self.body(x)
         return torch.einsum("btd,bsd->bts", y, x)
-
-
-@known(
-    lambda B, T, M: {"state": randn(B, 4), "history": randn(B, T, 4), "goals": randn(M, 4)},
-    B=free(2),
-    T=free(5),
-    M=free(3),
-)
-class Policy(nn.Module):
-    """Three inputs; goals are shared by the batch."""
-
-    def __init__(self):
-        super().__init__()
-        self.history, self.body = nn.LSTM(4, 6, batch_first=True), nn.Linear(14, 3)
-
-    def forward(self, state, history, goals):
-        past = self.history(history)[0][:, -1]
-        x = torch.cat([state, past], 1)[:, None].expand(-1, goals.shape[0], -1)
-        return self.body(torch.cat([x, goals[None].expand(state.shape[0], -1, -1)], -1)).softmax(1)

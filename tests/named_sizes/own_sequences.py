@@ -436,19 +436,6 @@ class Characters(nn.Module):
         return self.rnn(self.conv(x).amax(-1).view(B, T, -1))[0]
 
 
-@known(lambda B, T: (tokens(B, T), tokens(B, T)), B=free(2), T=free(9))
-class Loss(nn.Module):
-    """The next token's loss: B·(T−1) of them."""
-
-    def __init__(self):
-        super().__init__()
-        self.words, self.rnn, self.head = nn.Embedding(50, 8), nn.GRU(8, 8, batch_first=True), nn.Linear(8, 50)
-
-    def forward(self, input_ids, labels):
-        logits = self.head(self.rnn(self.words(input_ids))[0])
-        return F.cross_entropy(logits[:, :-1].reshape(-1, 50), labels[:, 1:].reshape(-1)), logits
-
-
 @known(lambda B, T: (randn(B, T, 24),), B=free(2), T=fixed(16, "the linear layer over tokens"))
 class Mixer(nn.Module):
     def __init__(self):

@@ -31,7 +31,7 @@ def summary(judgements: Sequence[Judgement]) -> Iterator[str]:
     yield f"named by: {dict(sum((j.named_by for j in judgements), Counter()))}"
     yield (
         f"sizes that can vary and are pinned: {total('pinned')}; limits that are missing: {total('limits')}; "
-        f"texts of arguments that change: {total('texts')}"
+        f"only multiples of the drawn size: {total('narrow')}; texts of arguments that change: {total('texts')}"
     )
     for j in judgements:
         for text in j.pinned:

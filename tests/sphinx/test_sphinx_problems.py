@@ -76,11 +76,15 @@ def test_wrong_names_of_sizes_are_located_warnings(make_site, build, tmp_path):
     conf = f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1])!r})"
     net = ".. model-graph:: tinymodels.Net\n   :inputs: [2, 4]\n   :dims: "
     pages = {"page": f"{net}{{x: [B]}}", "other": f"{net}{{y: [B, 4]}}", "third": f"{net}{{x: 3}}"}
+    pages["fourth"] = f"{net}{{x: [B, F]}}"
     errors = build(make_site(conf, **pages), tmp_path / "out").stderr
     warned = {line.rpartition("/")[2].partition(" [modeld")[0] for line in errors.splitlines()}
     subject = "4: WARNING: model-graph: tinymodels.Net: option `dims`,"
     assert f"page.rst:{subject} x: expected 2 names or numbers, for 2×4, got [B]" in warned
     assert f"other.rst:{subject} y: the model gets no tensor or whole number of this name; there are: x" in warned
+    assert any(line.startswith(f"fourth.rst:{subject[:-1]}: F names 4, which never changes") for line in warned)
+    for name in ("page", "other", "fourth"):
+        assert "<svg" in (tmp_path / "out" / f"{name}.html").read_text("utf-8")
     assert "third.rst:4: WARNING: model-graph: option `dims`: x: expected a list of names and numbers" in errors
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.api.cost_plot import plot_costs
-from modeldiagrams.api.cost_rows import CostRow, list_cost_rows
+from modeldiagrams.api.cost_rows import list_cost_rows
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
 from modeldiagrams.api.summary import LEVELS, check_table
+from modeldiagrams.api.text_table import write_table
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_flops
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.html.table_cells import NOTHING
@@ -19,23 +18,21 @@ from modeldiagrams.ir.chosen_sizes import complete_sizes
 from modeldiagrams.ir.growth import say_expression, say_growth
 from modeldiagrams.ir.named_shapes import shape_at
 from modeldiagrams.ir.parameter_memory import OPTIMIZERS, Optimizer, measure_parameters
-from modeldiagrams.ir.size_costs import ItemCosts, SizeCosts
+from modeldiagrams.ir.size_costs import Cost, SizeCosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from modeldiagrams.api.cost_rows import CostRow
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.size_costs import CostSum
 
-__all__ = ["CostTable", "check_optimizer", "cost"]
+__all__ = ["CostTable", "cost"]
 
 _TITLES = ("Module", "Class", "Output shape", "Parameters", "Calls", "FLOPs", "", "Activations", "")
-_TEXTS = 3
-"""The number of columns with texts, before those with numbers."""
-_FIELDS = (
-    *("level", "path", "class", "output_shape", "parameters", "calls"),
-    *("flops", "flops_sign", "activation_bytes", "activation_bytes_sign"),
-)
-_GAP = "  "
+_IS_TEXT = (*[True] * 3, *[False] * 6)
+_AMOUNTS = {"flops": format_flops, "activation_bytes": format_bytes}
+_OPTIMIZERS = {"adam": "Adam", "sgd": "SGD with momentum", "none": "none"}
 
 
 def cost(
@@ -59,32 +56,14 @@ def cost(
     """
     check_is_graph(graph)
     check_table(depth, ())
-    check_optimizer(optimizer)
+    if optimizer not in OPTIMIZERS:
+        raise OptionError("optimizer", f"expected one of {', '.join(OPTIMIZERS)}, got {optimizer!r}")
     if graph.cases:
         raise ModelDiagramsError(
             f"expected a graph of one pass; that of {graph.model.name} has several cases: take one with"
             f" `graph.case({graph.cases[0].name!r})`"
         )
     return CostTable(graph, sizes or {}, depth, optimizer)
-
-
-def check_optimizer(name: str) -> None:
-    """Check the option `optimizer`; call it before the graph is traced.
-
-    Raises:
-        OptionError: for another one.
-    """
-    if name not in OPTIMIZERS:
-        raise OptionError("optimizer", f"expected one of {', '.join(OPTIMIZERS)}, got {name!r}")
-
-
-class _Line(NamedTuple):
-    """A row at the sizes of the table."""
-
-    row: CostRow
-    calls: int
-    shape: str
-    costs: ItemCosts
 
 
 class CostTable:
@@ -101,54 +80,41 @@ class CostTable:
     def __init__(self, graph: Graph, sizes: Mapping[str, int], depth: int, optimizer: Optimizer) -> None:
         self._graph = graph
         self._optimizer = optimizer
-        self._given = dict(sizes)
         self.sizes = complete_sizes(graph, sizes)
+        self._given = dict(sizes)
         self._costs = SizeCosts(graph)
-        self._lines = [self._measure(row) for row in list_cost_rows(graph, self._costs, depth)]
-        activations = self._lines[0].costs.activation_bytes.amount or 0
+        self._listed = list_cost_rows(graph, self._costs, depth)
+        self._rows = [self._measure(row) for row in self._listed]
+        self.rows = [row for row in self._rows if row["class"]]
+        activations = self.rows[0]["activation_bytes"] or 0
         parameters = measure_parameters(graph, optimizer)
         self.memory = {**parameters._asdict(), "activations": activations, "together": sum(parameters) + activations}
-        self.rows = [_to_row(line) for line in self._lines if line.row.class_]
 
-    def _measure(self, row: CostRow) -> _Line:
-        shape = shape_at(self._graph, row.output, self.sizes) if row.output else ""
-        measured = self._costs.measure(row.item, row.flops, row.activation_bytes, self.sizes)
-        return _Line(row, round(row.calls.evaluate(self.sizes)), shape, measured)
+    def _measure(self, row: CostRow) -> dict[str, Any]:
+        flops, nbytes = self._costs.measure(row.item, self.sizes, row.calls) if row.class_ else (Cost(None),) * 2
+        return {
+            "level": row.level,
+            "path": row.path,
+            "class": row.class_,
+            "output_shape": shape_at(self._graph, row.output, self.sizes) if row.output else "",
+            "parameters": row.parameters,
+            "calls": round(row.calls.evaluate(self.sizes)),
+            "flops": flops.amount,
+            "flops_sign": flops.sign,
+            "activation_bytes": nbytes.amount,
+            "activation_bytes_sign": nbytes.sign,
+        }
 
     def __str__(self) -> str:
-        table = [[*_TITLES], *(self._format(line) for line in self._lines)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            _GAP.join(
-                text.ljust(width) if i < _TEXTS else text.rjust(width)
-                for i, (text, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in table
-        ]
-        rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-        totals = [f"{title}: {text}" for title, text in self._describe_totals().items()]
-        return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
+        rows = [self._format(listed.name, row) for listed, row in zip(self._listed, self._rows, strict=True)]
+        return write_table([_TITLES, *rows], _IS_TEXT, self._describe_totals())
 
     __repr__ = __str__
 
     def to_json(self) -> str:
         """Convert to JSON."""
-        model, order = self._lines[0].row, [*self.sizes]
-        grows = {
-            name: {"expression": str(cost.expression), "growth": say_growth(cost.expression, order)}
-            for name, cost in (("flops", model.flops), ("activation_bytes", model.activation_bytes))
-            if cost.expression is not None
-        }
-        found = {"model": self._graph.model.name, "sizes": self.sizes, "rows": self.rows}
-        return json.dumps({**found, "memory": self.memory, "totals": grows}, indent=2, ensure_ascii=False)
-
-    def to_csv(self) -> str:
-        """Convert the rows to CSV."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, _FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue().rstrip("\n")
+        found = {"model": self._graph.model.name, "sizes": self.sizes, "rows": self.rows, "memory": self.memory}
+        return json.dumps(found, indent=2, ensure_ascii=False)
 
     def to_svg(self, over: str | None = None) -> str:
         """Draw activations and FLOPs against one size, by module; the chart is light or dark, as the page around it.
@@ -159,57 +125,58 @@ class CostTable:
         Raises:
             OptionError: for a size that doesn't exist, or a graph without any.
         """
-        return plot_costs(self._graph, self._costs, [line.row for line in self._lines], self._given, over)
+        return plot_costs(self._graph, self._costs, self._listed, self._given, over)
 
-    def _format(self, line: _Line) -> list[str]:
-        row, model = line.row, self._lines[0].costs
-        name = f"{'  ' * row.level}{to_printable(row.name)}"
-        calls = f"×{line.calls:,}" if line.calls > 1 else "1"
-        if not row.class_:
-            return [name, "", "", "", calls, "", "", "", ""]
-        cells = [name, to_printable(row.class_), to_printable(line.shape) or NOTHING]
-        cells += [f"{row.parameters:,}" if row.parameters else NOTHING, calls]
-        for own, whole, written in zip(line.costs, model, (format_flops, format_bytes), strict=True):
-            share = _format_share(own.amount / whole.amount) if own.amount and whole.amount else ""
-            cells += [add_sign(own.sign, written(own.amount)) if own.amount else NOTHING, share]
+    def _format(self, name: str, row: dict[str, Any]) -> list[str]:
+        cells = [f"{'  ' * row['level']}{to_printable(name)}", to_printable(row["class"])]
+        calls = f"×{row['calls']:,}" if row["calls"] > 1 else "1"
+        if not row["class"]:
+            return [*cells, "", "", calls, *[""] * 4]
+        cells += [
+            to_printable(row["output_shape"]) or NOTHING,
+            f"{row['parameters']:,}" if row["parameters"] else NOTHING,
+        ]
+        cells.append(calls)
+        for kind, written in _AMOUNTS.items():
+            own, whole, sign = row[kind], self.rows[0][kind], row[f"{kind}_sign"]
+            cells.append(add_sign(sign, written(own)) if own or (own == 0 and sign == "≥") else NOTHING)
+            cells.append(_format_share(own / whole) if own and whole else "")
         return cells
 
     def _describe_totals(self) -> dict[str, str]:
-        model, memory, order = self._lines[0], self.memory, [*self.sizes]
+        model, memory = self.rows[0], self.memory
         found = {"Sizes": " · ".join(f"{name} = {size}" for name, size in self.sizes.items())} if self.sizes else {}
-        titles = ("FLOPs", "Activations")
-        sums = (model.row.flops, model.row.activation_bytes)
-        for title, total, measured, written in zip(
-            titles, sums, model.costs, (format_flops, format_bytes), strict=True
-        ):
-            text = "not counted" if measured.amount is None else add_sign(measured.sign, written(measured.amount))
-            if total.expression is not None and order:
-                text += f", grow {say_growth(total.expression, order)}: {say_expression(total.expression, order)}"
-            found[title] = text
-        sign = model.costs.activation_bytes.sign
-        names = {"adam": "Adam", "sgd": "SGD with momentum", "none": "none"}
+        for title, (kind, written) in zip(("FLOPs", "Activations"), _AMOUNTS.items(), strict=True):
+            amount = model[kind]
+            text = "not counted" if amount is None else add_sign(model[f"{kind}_sign"], written(amount))
+            found[title] = text + self._say_growth(getattr(self._costs, kind)[None])
+        sign = "≥" if model["activation_bytes"] is None else model["activation_bytes_sign"]
         return {
             **found,
             "Weights": format_bytes(memory["weights"]),
             "Gradients": format_bytes(memory["gradients"]),
-            "Optimiser state": f"{format_bytes(memory['optimizer'])}, {names[self._optimizer]}",
+            "Optimiser state": f"{format_bytes(memory['optimizer'])}, {_OPTIMIZERS[self._optimizer]}",
             "Together": f"{add_sign(sign, format_bytes(memory['together']))}, if no activation is freed",
-            **({"Unknown": unknown} if (unknown := self._describe_unknown()) else {}),
+            **self._describe_unknown(),
         }
 
-    def _describe_unknown(self) -> str:
+    def _describe_unknown(self) -> dict[str, str]:
         """Say what makes sums at least."""
-        if "≥" not in {cost.sign for cost in self._lines[0].costs} or self._graph.sizes is None:
+        unknown = self._graph.sizes.unknown if self._graph.sizes else {}
+        if not unknown or "≥" not in {self.rows[0][f"{kind}_sign"] for kind in _AMOUNTS}:
+            return {}
+        (first, reason), *others = unknown.items()
+        return {"Unknown": f"{first}: {reason}{f'; and {len(others)} more' if others else ''}"}
+
+    def _say_growth(self, total: CostSum) -> str:
+        expression, order = total.expression, [*self.sizes]
+        if expression is None or not order or (total.rest and not expression.names):
             return ""
-        (first, reason), *others = self._graph.sizes.unknown.items()
-        return f"{first}: {reason}{f'; and {len(others)} more' if others else ''}"
+        if not expression.names:
+            return ", the same at all sizes"
+        least = "at least " if total.rest else ""
+        return f", grow {least}with {say_growth(expression, order)}: {say_expression(expression, order)}"
 
 
 def _format_share(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"  # noqa: PLR2004  (half a percent)
-
-
-def _to_row(line: _Line) -> dict[str, Any]:
-    row, (flops, nbytes) = line.row, line.costs
-    values = (row.level, row.path, row.class_, line.shape, row.parameters, line.calls, flops.amount, flops.sign)
-    return dict(zip(_FIELDS, (*values, nbytes.amount, nbytes.sign), strict=True))

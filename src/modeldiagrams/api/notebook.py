@@ -46,7 +46,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     part: str | None = None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     explore: bool = False,
-    dims: Mapping[str, Any] | Literal["auto", "off"] = "auto",
+    dims: Mapping[str, Any] | Literal["auto", "off"] | None = "auto",
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
@@ -56,12 +56,12 @@ def diagram(  # noqa: PLR0913  (the most common options)
         args: Positional arguments of one call. If the model fails without any, they are found as in documentation.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
-        recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
+        recording: A file that `watch` wrote during a training of the model, or two to compare.
         mode: How values are computed, see `trace`.
         training: Whether the model runs in training mode. By default, a module stays as it is; a class is in eval mode.
         measure_time: Whether to measure how long each op takes, see `trace`.
         part: The dotted path of a module to draw as the model.
-        cases: Several passes in one diagram, see `trace`. They start from `args`, `kwargs`, `mode` and `training`.
+        cases: Several passes, see `trace`. They start from `args`, `kwargs`, `mode` and `training`.
         explore: Whether to add the other sides where a tensor's value decided, see `trace`.
         dims: Names of the sizes of inputs, see `trace`; ``off`` leaves all shapes numbers. Several passes have none.
         **view: As in `to_svg`.
@@ -74,18 +74,15 @@ def diagram(  # noqa: PLR0913  (the most common options)
         RecordingError: if a file is not a recording of this model.
         TypeError: as `trace`, and if `training` is set for what is neither a module nor a name.
         ValueError: for an unknown mode, see `trace`.
-        ModelDiagramsError: if PyTorch is not installed.
-        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
+        ModelDiagramsError: if PyTorch is not installed; as a `TargetError`, if inputs can't be made.
     """
     parse_view(view)  # before the trace, which may take long
-    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore, dims=None)
-    if dims != "off" and (dims != "auto" or not (cases or explore)):
-        options["dims"] = dims
+    dims = None if dims == "off" or (dims == "auto" and (cases or explore)) else dims
+    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore, dims=dims)
     graph = _trace(model, args, kwargs, options, training=training)
     if problem := make_forward_problem(graph.model.name, graph):
         warnings.warn(format_problem(problem), stacklevel=2)
-    recordings = read_recordings(graph, list_named_files(recording))
-    return ModelDiagram(graph, view, overlay, recordings)
+    return ModelDiagram(graph, view, overlay, read_recordings(graph, list_named_files(recording)))
 
 
 class _TraceOptions(TypedDict):

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested_text import to_printable
+from modeldiagrams.api.text_table import write_table
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.module_summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, summarise
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "ModelSummary", "check_table", "summary"]
 
-_GAP = "  "
 _INDENT = "  "
 _MOST_SIDES = 3
 
@@ -116,18 +116,8 @@ class ModelSummary:
                     *(to_printable(format_cell(row, name)) for name in self._columns),
                 ]
             )
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         is_text = [True, True, *(name in {"inputs", "outputs"} for name in self._columns)]
-        lines = [
-            _GAP.join(
-                text.ljust(width) if left else text.rjust(width)
-                for text, width, left in zip(line, widths, is_text, strict=True)
-            ).rstrip()
-            for line in table
-        ]
-        rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-        totals = [f"{title}: {text}" for title, text in self._content.totals.items()]
-        return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
+        return write_table(table, is_text, self._content.totals)
 
     __repr__ = __str__
 

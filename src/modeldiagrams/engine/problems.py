@@ -75,7 +75,8 @@ def _make_problem(model: str, graph: Graph) -> Problem | None:
     if graph.status.state == "hierarchy" and graph.status.notes:
         return Problem(kind="inputs", message=graph.status.notes[0])
     if error is None:
-        return None
+        mistake = graph.sizes.mistake if graph.sizes else ""
+        return Problem(kind="option", message=f"{model}: {mistake}") if mistake else None
     if error.type == OWN_FAILURE:
         return Problem(kind="worker", message=f"{model}: {OWN_FAILURE} {error.message}")
     if error.type in _NOT_CALLED:

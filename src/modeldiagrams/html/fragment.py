@@ -28,6 +28,7 @@ from modeldiagrams.html.note_list import NOTES, make_notes_prefix
 from modeldiagrams.html.outline import list_outline_rows, render_outline
 from modeldiagrams.html.packing import digest_packing, pack_page_data
 from modeldiagrams.html.templating import load_template
+from modeldiagrams.ir.chosen_sizes import own_sizes
 from modeldiagrams.ir.remarks import list_remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import find_asset
@@ -47,9 +48,11 @@ __all__ = [
     "RECORDING",
     "SCRIPTS",
     "SITE_FILES",
+    "SIZES",
     "Keep",
     "Link",
     "build_data_script",
+    "has_free_sizes",
     "is_interactive",
     "list_figure_classes",
     "list_viewer_files",
@@ -76,7 +79,10 @@ CASES = "cases.js"
 """Loaded on pages with diagrams of several cases."""
 RECORDING = "recording.js"
 """Loaded when readers open a recording of a training."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, CASES, NOTES, PROSE, RECORDING, "third-party-notices.txt")
+SIZES = "sizes.js"
+"""Loaded when readers set the sizes of inputs."""
+_OPTIONAL = (COMPARING, CODE, CASES, NOTES, PROSE, RECORDING, SIZES)
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, *_OPTIONAL, "third-party-notices.txt")
 """The files of the viewer, which all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.9
@@ -212,6 +218,13 @@ def is_interactive(diagram: Diagram) -> bool:
     return bool(graph.nodes)  # an empty model has nothing to open
 
 
+def has_free_sizes(diagram: Diagram) -> bool:
+    """Whether readers can set sizes of inputs."""
+    graph = diagram.graph
+    named = graph.sizes.sizes if graph and graph.sizes else {}
+    return graph is not None and any(not named[name].counted for name in own_sizes(graph))
+
+
 def render_element(
     diagram: Diagram,
     *,
@@ -247,6 +260,7 @@ def render_element(
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=make_notes_prefix(diagram),
         cases=json.dumps(cases) if (cases := list_page_cases(diagram)) else None,
+        sizes=not diagram.comparison and has_free_sizes(diagram),
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
         runs=diagram.recordings,
         align=figure.align,

@@ -284,7 +284,7 @@ def _describe_totals(graph: Graph) -> dict[str, str]:
         "Memory": _describe_weights(graph) if per_case else f"{_describe_weights(graph)}, {memory}",
         **({} if per_case else time),
         **per_case,
-        **({"Sizes": sizes} if (sizes := say_sizes(graph)) else {}),
+        **({"Sizes": sizes} if (sizes := say_sizes(graph, has_costs=True)) else {}),
         **({"Assumed": f"{guesses} The mode “real” computes them."} if (guesses := explain_guesses(graph)) else {}),
     }
 

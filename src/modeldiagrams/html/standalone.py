@@ -16,7 +16,9 @@ from modeldiagrams.html.fragment import (
     COMPARING,
     RECORDING,
     SCRIPTS,
+    SIZES,
     build_data_script,
+    has_free_sizes,
     is_interactive,
     render_comparison,
     render_element,
@@ -58,8 +60,7 @@ def render_standalone(diagram: Diagram) -> str:
     else:
         title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
         body = render_element(diagram) + render_plain_notes(diagram) + render_images(diagram)
-    if diagram.recordings:
-        scripts = (*scripts, RECORDING)
+    scripts = (*scripts, *_list_asked_scripts(diagram))
     viewer = _build_viewer(_pack_scripts(scripts)) if is_interactive(diagram) else None
     if viewer:
         started = [find_asset(name).read_text("utf-8") for name in _list_started_scripts(diagram)]
@@ -110,10 +111,16 @@ def _render_frame(diagram: Diagram, body: Markup) -> Markup:
     """Render a diagram with its data and the scripts that only some diagrams need."""
     html = _render_palette(diagram) + _add_data(diagram, body)
     started = _list_started_scripts(diagram) if is_interactive(diagram) else []
-    for name in [*([RECORDING] if diagram.recordings else []), *started]:
+    for name in [*_list_asked_scripts(diagram), *started]:
         script = find_asset(name).read_text("utf-8")
         html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
     return html
+
+
+def _list_asked_scripts(diagram: Diagram) -> list[str]:
+    """List the scripts that readers ask for and that only some diagrams need."""
+    needed = {RECORDING: diagram.recordings, SIZES: has_free_sizes(diagram) and not diagram.comparison}
+    return [name for name, is_needed in needed.items() if is_needed]
 
 
 def _list_started_scripts(diagram: Diagram) -> list[str]:

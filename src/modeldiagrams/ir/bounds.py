@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Bounds", "bounds_of", "with_outer"]
+__all__ = ["UPPER", "Bounds", "bounds_of", "with_outer"]
 
-_UPPER = frozenset({"every element", "all different"})
+UPPER = frozenset({"every element", "all different"})
 """Assumptions that give the largest possible size, as in `viewer/src/view/labels/tensor_labels.ts`."""
 
 
@@ -41,7 +41,7 @@ def bounds_of(graph: Graph) -> Bounds:
     sizes = [guess.value for guess in status.guesses if not isinstance(guess.value, bool | float)]
     tensors = frozenset(status.assumed_tensors)
     makers = {node.id for node in graph.nodes if isinstance(node, OpNode) and tensors.intersection(node.outputs)}
-    sign = "≤" if all(size in _UPPER for size in sizes) else "≈"
+    sign = "≤" if all(size in UPPER for size in sizes) else "≈"
     return Bounds(
         sign=sign,
         cost_sign="≈" if status.costs_of_input else sign,

@@ -9,7 +9,7 @@ from modeldiagrams.ir.expressions import NAME, parse_expression
 from modeldiagrams.ir.nodes import OpNode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.nodes import Node
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["check_sizes"]
 
 
-def check_sizes(graph: Graph, nodes: Mapping[str, Node]) -> None:  # noqa: C901, PLR0912  (one branch per key)
+def check_sizes(graph: Graph, nodes: Mapping[str, Node]) -> None:
     """Check that every reference holds, and that expressions give the numbers of the graph at its own sizes.
 
     Raises:
@@ -31,54 +31,61 @@ def check_sizes(graph: Graph, nodes: Mapping[str, Node]) -> None:  # noqa: C901,
         raise GraphError("$.sizes", "expected null in a graph of several cases")
     _check_names(graph, named)
     known = {name: size.size for name, size in named.sizes.items() if not size.fixed}
-    _check_shapes(graph, named, known)
-    for field in ("flops", "activation_bytes", "arguments"):
-        for name, found in getattr(named, field).items():
-            path, op = f"$.sizes.{field}[{name!r}]", nodes.get(name)
-            if not isinstance(op, OpNode):
-                raise GraphError(path, f"no such op: {name!r}")
-            if isinstance(found, str):
-                _check_expression(path, found, known, getattr(op, field))
-                continue
-            for place, text in found.items():
-                _check_expression(f"{path}[{place!r}]", text, known, None)
-    for name, text in named.times.items():
-        if name not in nodes:
-            raise GraphError(f"$.sizes.times[{name!r}]", f"no such node: {name!r}")
-        _check_expression(f"$.sizes.times[{name!r}]", text, known, None)
-    for name, text in named.letters.items():
-        if name in named.sizes or not NAME.fullmatch(name):
-            raise GraphError(f"$.sizes.letters[{name!r}]", "expected a name that no size has")
-        _check_expression(f"$.sizes.letters[{name!r}]", text, known, None)
+    for expressions in (_list_shapes(graph, named), _list_of_nodes(named, nodes), _list_letters(named)):
+        for path, text, number in expressions:
+            _check_expression(f"$.sizes.{path}", text, known, number)
     for name in named.unknown:
-        if name not in nodes and name not in graph.tensors:
-            raise GraphError(f"$.sizes.unknown[{name!r}]", "no such node or tensor")
-
-
-def _check_shapes(graph: Graph, named: NamedSizes, known: Mapping[str, int]) -> None:
-    for tensor, sizes in named.tensors.items():
-        path = f"$.sizes.tensors[{tensor!r}]"
-        shape = graph.tensors[tensor].shape if tensor in graph.tensors else None
-        if shape is None or len(shape) != len(sizes):
-            raise GraphError(path, "expected an expression or null for each dimension of a tensor in $.tensors")
-        for i, (text, size) in enumerate(zip(sizes, shape, strict=True)):
-            if text is not None:
-                _check_expression(f"{path}[{i}]", text, known, size)
+        _expect(name in nodes or name in graph.tensors, f"unknown[{name!r}]", "no such node or tensor")
 
 
 def _check_names(graph: Graph, named: NamedSizes) -> None:
     for name, size in named.sizes.items():
-        path = f"$.sizes.sizes[{name!r}]"
-        if not NAME.fullmatch(name):
-            raise GraphError(path, f"expected a name such as T, n₁ or num_frames, got {name!r}")
+        path = f"sizes[{name!r}]"
+        _expect(bool(NAME.fullmatch(name)), path, f"expected a name such as T, n₁ or num_frames, got {name!r}")
         for i, (tensor, dimension) in enumerate(size.places):
             shape = graph.tensors[tensor].shape if tensor in graph.tensors else None
-            if shape is None or not 0 <= dimension < len(shape) or shape[dimension] != size.size:
-                raise GraphError(
-                    f"{path}.places[{i}]", f"expected a dimension of size {size.size} of a tensor in $.tensors"
-                )
-        if size.counted and size.counted not in graph.hierarchy:
-            raise GraphError(f"{path}.counted", f"no such node: {size.counted!r}")
+            is_there = shape is not None and 0 <= dimension < len(shape) and shape[dimension] == size.size
+            problem = f"expected a dimension of size {size.size} of a tensor in $.tensors"
+            _expect(is_there, f"{path}.places[{i}]", problem)
+        _expect(
+            not size.counted or size.counted in graph.hierarchy, f"{path}.counted", f"no such node: {size.counted!r}"
+        )
+
+
+def _list_shapes(graph: Graph, named: NamedSizes) -> Iterator[tuple[str, str, int | str | None]]:
+    """Yield path, expression and its number at the graph's own sizes; None if that is not known."""
+    for tensor, sizes in named.tensors.items():
+        path, shape = f"tensors[{tensor!r}]", graph.tensors[tensor].shape if tensor in graph.tensors else None
+        problem = "expected an expression or null for each dimension of a tensor in $.tensors"
+        _expect(shape is not None and len(shape) == len(sizes), path, problem)
+        pairs = enumerate(zip(sizes, shape or (), strict=True))
+        yield from ((f"{path}[{i}]", text, size) for i, (text, size) in pairs if text is not None)
+
+
+def _list_of_nodes(named: NamedSizes, nodes: Mapping[str, Node]) -> Iterator[tuple[str, str, int | None]]:
+    for field in ("flops", "activation_bytes", "arguments"):
+        for name, found in getattr(named, field).items():
+            path = f"{field}[{name!r}]"
+            _expect(isinstance(nodes.get(name), OpNode), path, f"no such op: {name!r}")
+            if isinstance(found, str):
+                yield path, found, getattr(nodes[name], field)
+            else:
+                yield from ((f"{path}[{place!r}]", text, None) for place, text in found.items())
+    for name, text in named.times.items():
+        _expect(name in nodes, f"times[{name!r}]", f"no such node: {name!r}")
+        yield f"times[{name!r}]", text, None
+
+
+def _list_letters(named: NamedSizes) -> Iterator[tuple[str, str, None]]:
+    for name, text in named.letters.items():
+        is_free = name not in named.sizes and bool(NAME.fullmatch(name))
+        _expect(is_free, f"letters[{name!r}]", "expected a name that no size has")
+        yield f"letters[{name!r}]", text, None
+
+
+def _expect(is_right: bool, path: str, problem: str) -> None:  # noqa: FBT001
+    if not is_right:
+        raise GraphError(f"$.sizes.{path}", problem)
 
 
 def _check_expression(path: str, text: str, known: Mapping[str, int], number: int | str | None) -> None:

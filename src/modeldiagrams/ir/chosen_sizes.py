@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import ModelDiagramsError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.sizes import NamedSizes, Size
 
-__all__ = ["complete_sizes", "own_sizes"]
+__all__ = ["complete_sizes", "evaluate_bound", "own_sizes"]
 
 _PLAIN = str.maketrans("0123456789'", "₀₁₂₃₄₅₆₇₈₉′")
 
@@ -46,16 +47,26 @@ def complete_sizes(graph: Graph, given: Mapping[str, int]) -> dict[str, int]:
     known = own_sizes(graph)
     names = {name: name if name in named else name.translate(_PLAIN) for name in given}
     for name, number in given.items():
-        if names[name] not in named or not (named[names[name]].fixed or names[name] in known):
-            raise ModelDiagramsError(_explain_unknown(graph, name))
-        if problem := _find_problem(named[names[name]], number):
+        size = named.get(names[name])
+        if size is None or not (size.fixed or names[name] in known):
+            raise ModelDiagramsError(f"no size is called {name}{_explain_unknown(graph, known)}")
+        if problem := _find_problem(size, number):
             raise ModelDiagramsError(f"{name} = {number}: {problem}")
     sizes = known | {names[name]: number for name, number in given.items() if names[name] in known}
     for name in sizes:
-        if named[name].bound and name not in names.values():
-            sizes[name] = int(parse_expression(named[name].bound).evaluate(sizes))
+        size, most = named[name], evaluate_bound(named[name], sizes)
+        if size.bound and name not in names.values():
+            sizes[name] = most
+        elif size.bound and sizes[name] > most:
+            bound = parse_expression(size.bound).readable([*known])
+            raise ModelDiagramsError(f"{name} = {sizes[name]}: expected at most {bound} = {most}")
     _check_whole(graph, sizes)
     return sizes
+
+
+def evaluate_bound(size: Size, sizes: Mapping[str, int]) -> int:
+    """The most that a size can be; without a bound, what it is in the graph."""
+    return math.floor(parse_expression(size.bound).evaluate(sizes)) if size.bound else size.size
 
 
 def _check_whole(graph: Graph, sizes: Mapping[str, int]) -> None:
@@ -68,13 +79,11 @@ def _check_whole(graph: Graph, sizes: Mapping[str, int]) -> None:
             raise ModelDiagramsError(f"{given}: expected sizes for which {expression.readable()} is a whole number")
 
 
-def _explain_unknown(graph: Graph, name: str) -> str:
-    known = own_sizes(graph)
-    notes = graph.sizes.notes if graph.sizes else ()
+def _explain_unknown(graph: Graph, known: Mapping[str, int]) -> str:
     if known:
-        return f"no size is called {name}; there are {', '.join(known)}"
-    reasons = " ".join(notes) or "the graph was traced without names of sizes"
-    return f"no size is called {name}, because {graph.model.name} has no sizes with names: {reasons}"
+        return f"; there are {', '.join(known)}"
+    reasons = " ".join(graph.sizes.notes if graph.sizes else ()) or "the graph was traced without names of sizes"
+    return f", because {graph.model.name} has no sizes with names: {reasons}"
 
 
 def _find_problem(size: Size, number: int) -> str:
@@ -88,11 +97,8 @@ def _find_problem(size: Size, number: int) -> str:
     least = 0 if size.counted else size.at_least
     if number < least:
         return f"expected at least {least}, the smallest that was tried; for smaller ones, trace the model at one"
-    step = size.multiple_of
+    step, more = size.multiple_of, f" plus {size.remainder}" if size.remainder else ""
     low = number - (number - size.remainder) % step
-    if low == number:
-        return ""
     near = [str(n) for n in (low, low + step) if n >= least and (size.at_most is None or n <= size.at_most)]
-    more = f" plus {size.remainder}" if size.remainder else ""
-    nearest = f"the nearest are {' and '.join(near)}" if len(near) > 1 else f"the nearest is {''.join(near)}"
-    return f"expressions hold for multiples of {step}{more}; {nearest}"
+    nearest = f"the nearest {'are' if near[1:] else 'is'} {' and '.join(near)}" if near else "take another"
+    return "" if low == number else f"expressions hold for multiples of {step}{more}; {nearest}"

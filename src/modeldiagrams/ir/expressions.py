@@ -12,19 +12,21 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from modeldiagrams.errors import ModelDiagramsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["NAME", "Expression", "parse_expression"]
+__all__ = ["NAME", "POWERS", "Expression", "parse_expression", "split_rounded"]
 
 NAME = re.compile(r"[^\W\d_]\w*′*")
 """The name of a size: ``T``, ``T′``, ``n₁``, ``num_frames``."""
-_TOKEN = re.compile(rf"\s*([0-9]+|{NAME.pattern}|[-+*/()])")
-_ROUNDINGS = {"ceil": ("⌈", "⌉"), "floor": ("⌊", "⌋")}
+POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_NUMBER = re.compile("[0-9]+")
+_TOKEN = re.compile(rf"{_NUMBER.pattern}|{NAME.pattern}|\S")
+_ROUNDINGS = {"ceil": "⌈{}⌉", "floor": "⌊{}⌋"}
 _MOST_NESTED = 50
 
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
@@ -51,7 +53,7 @@ class Expression:
     def rounded(self, rounding: str) -> Expression:
         """The expression rounded up (``ceil``) or down (``floor``) to a whole number."""
         if all(not monomial for monomial, _ in self.terms):
-            number = self.terms[0][1] if self.terms else Fraction(0)
+            number = self.evaluate({})
             return Expression.constant(math.ceil(number) if rounding == "ceil" else math.floor(number))
         return _collect([(((f"{rounding}({self})", 1),), Fraction(1))])
 
@@ -83,7 +85,7 @@ class Expression:
 
     def __str__(self) -> str:
         """The normal form, which `parse_expression` reads: ``B*(T+1)``."""
-        return self._write(sorted, lambda factor: factor, "*", "-")
+        return self._write({}, "*", "-")
 
     def readable(self, order: Sequence[str] = ()) -> str:
         """The text for readers: ``B·(T+1)``, ``⌈H/32⌉``, ``T²``.
@@ -91,32 +93,29 @@ class Expression:
         Args:
             order: Names in the order in which they stand in products; others follow by the alphabet.
         """
-        places = {name: i for i, name in enumerate(order)}
+        return self._write({name: i for i, name in enumerate(order)}, "·", "−")
 
-        def ordered(factors: Iterable[str]) -> list[str]:
-            return sorted(factors, key=lambda factor: (places.get(factor, len(places)), factor))
-
-        def shown(factor: str) -> str:
-            rounding = factor.partition("(")[0]
-            if rounding == factor:
-                return factor
-            left, right = _ROUNDINGS[rounding]
-            return left + parse_expression(factor[len(rounding) + 1 : -1]).readable(order) + right
-
-        return self._write(ordered, shown, "·", "−")
-
-    def _write(self, ordered: Ordered, shown: Shown, times: str, minus: str) -> str:
+    def _write(self, places: Mapping[str, int], times: str, minus: str) -> str:
         if not self.terms:
             return "0"
+
+        def factors(monomial: Monomial) -> list[str]:
+            return _write_factors(monomial, places, is_normal=times == "*")
+
         common = reduce(lambda a, b: a & b, (Counter(dict(monomial)) for monomial, _ in self.terms))
         inner = [(_sorted(Counter(dict(m)) - common), c) for m, c in self.terms]
         # (T+1)/2 has one fraction, and H/32+5 one per term
         denominators = {c.denominator for _, c in inner}
         below = denominators.pop() if len(denominators) == 1 else 1
         above = math.gcd(*(c.numerator for _, c in inner)) if not denominators else 1
-        inner = [(m, c * below / above) for m, c in inner]
-        front = ([str(above)] if above > 1 else []) + _factors(_sorted(common), ordered, shown, times)
-        text = _sum(inner, ordered, shown, times, minus)
+        front = ([str(above)] if above > 1 else []) + factors(_sorted(common))
+        text = ""
+        for monomial, c in sorted(inner, key=lambda term: term[1] < 0):  # a positive term first, if there is one
+            n = c * below / above
+            words = factors(monomial)
+            product = times.join(([str(abs(n.numerator))] if abs(n.numerator) != 1 or not words else []) + words)
+            text += (minus if c < 0 else "+" if text else "") + product
+            text += f"/{n.denominator}" if n.denominator > 1 else ""
         if len(inner) == 1:
             text = text.removesuffix("1") + (times.join(front) or "1")
         elif front or below > 1:
@@ -124,11 +123,10 @@ class Expression:
         return f"{text}/{below}" if below > 1 else text
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Ordered: TypeAlias = Callable[[Iterable[str]], list[str]]
-    Shown: TypeAlias = Callable[[str], str]
+def split_rounded(factor: str) -> tuple[str, Expression | None]:
+    """The rounding of a factor and what is rounded; for a name, the name and None."""
+    rounding, bracket, inner = factor.partition("(")
+    return rounding, parse_expression(inner[:-1]) if bracket else None
 
 
 @lru_cache(maxsize=4096)  # a graph has few different ones
@@ -140,72 +138,61 @@ def parse_expression(text: str) -> Expression:
     """
     parser = _Parser(text)
     found = parser.read_sum(0)
-    if parser.peek():
-        raise parser.error(f"expected its end or an operator, got {parser.peek()!r}")
+    parser.expect("", "its end or an operator")
     return found
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens: list[str] = []
-        end, stripped = 0, text.rstrip()
-        while end < len(stripped):
-            match = _TOKEN.match(text, end)
-            if match is None:
-                raise self.error(f"expected a number, a name or one of + - * / ( ), got {stripped[end:].lstrip()[0]!r}")
-            self._tokens.append(match[1])
-            end = match.end()
+        self._tokens = [*_TOKEN.findall(text), ""]
 
-    def error(self, problem: str) -> ModelDiagramsError:
-        return ModelDiagramsError(f"{self._text!r} is no expression of sizes such as 'B*(T+1)': {problem}")
-
-    def peek(self) -> str:
-        return self._tokens[0] if self._tokens else ""
+    def expect(self, symbol: str, what: str) -> None:
+        if self._tokens[0] != symbol:
+            self._fail(what)
+        self._tokens = self._tokens[1:]
 
     def read_sum(self, depth: int) -> Expression:
-        sign = -1 if self._skip("-") else 1
+        sign = -1 if self._take("-") else 1
         found = self._read_product(depth) * sign
-        while (symbol := self.peek()) and symbol in "+-":
-            self._tokens.pop(0)
+        while symbol := self._take("+", "-"):
             found += self._read_product(depth) * (1 if symbol == "+" else -1)
         return found
 
     def _read_product(self, depth: int) -> Expression:
         found = self._read_factor(depth)
-        while (symbol := self.peek()) and symbol in "*/":
-            self._tokens.pop(0)
+        while symbol := self._take("*", "/"):
             if symbol == "*":
                 found *= self._read_factor(depth)
                 continue
-            divisor = self.peek()
-            if not divisor.isdecimal() or not int(divisor):
-                raise self.error(f"expected a whole number after /, got {divisor or 'its end'!r}")
-            self._tokens.pop(0)
-            found *= Fraction(1, int(divisor))
+            if not _NUMBER.fullmatch(self._tokens[0]) or not int(self._tokens[0]):
+                self._fail("a whole number after /")
+            found *= Fraction(1, int(self._tokens.pop(0)))
         return found
 
     def _read_factor(self, depth: int) -> Expression:
-        symbol = self.peek()
         if depth > _MOST_NESTED:
-            raise self.error(f"expected at most {_MOST_NESTED} brackets inside each other")
-        if not symbol or symbol in "+-*/)":
-            raise self.error(f"expected a number, a name or (, got {symbol or 'its end'!r}")
+            self._fail(f"at most {_MOST_NESTED} brackets inside each other")
+        symbol = self._tokens[0]
+        if _NUMBER.fullmatch(symbol):
+            return Expression.constant(int(self._tokens.pop(0)))
+        if symbol != "(" and not NAME.fullmatch(symbol):
+            self._fail("a number, a name or (")
         self._tokens.pop(0)
-        if symbol.isdecimal():
-            return Expression.constant(int(symbol))
-        if symbol == "(" or (symbol in _ROUNDINGS and self._skip("(")):
+        if symbol == "(" or (symbol in _ROUNDINGS and self._take("(")):
             inner = self.read_sum(depth + 1)
-            if not self._skip(")"):
-                raise self.error(f"expected ), got {self.peek() or 'its end'!r}")
+            self.expect(")", ")")
             return inner if symbol == "(" else inner.rounded(symbol)
         return Expression.name(symbol)
 
-    def _skip(self, symbol: str) -> bool:
-        if self.peek() != symbol:
-            return False
-        self._tokens.pop(0)
-        return True
+    def _take(self, *symbols: str) -> str:
+        return self._tokens.pop(0) if self._tokens[0] in symbols else ""
+
+    def _fail(self, what: str) -> NoReturn:
+        raise ModelDiagramsError(
+            f"{self._text!r} is no expression of sizes such as 'B*(T+1)': expected {what},"
+            f" got {self._tokens[0] or 'its end'!r}"
+        )
 
 
 def _collect(terms: Iterable[tuple[Monomial, Fraction]]) -> Expression:
@@ -224,29 +211,20 @@ def _sorted(factors: Mapping[str, int]) -> Monomial:
     return tuple(sorted(factors.items()))
 
 
-def _value(factor: str, sizes: Mapping[str, int]) -> Fraction | int:
-    rounding = factor.partition("(")[0]
-    if rounding == factor:
+def _value(factor: str, sizes: Mapping[str, int]) -> int:
+    rounding, inner = split_rounded(factor)
+    if inner is None:
         return sizes[factor]
-    inner = parse_expression(factor[len(rounding) + 1 : -1]).evaluate(sizes)
-    return math.ceil(inner) if rounding == "ceil" else math.floor(inner)
+    return math.ceil(inner.evaluate(sizes)) if rounding == "ceil" else math.floor(inner.evaluate(sizes))
 
 
-def _factors(monomial: Monomial, ordered: Ordered, shown: Shown, times: str) -> list[str]:
-    powers = dict(monomial)
-    if times == "*":  # the normal form has no powers
-        return [shown(factor) for factor in ordered(powers) for _ in range(powers[factor])]
-    marks = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return [shown(f) + (str(powers[f]).translate(marks) if powers[f] > 1 else "") for f in ordered(powers)]
-
-
-def _sum(terms: Sequence[tuple[Monomial, Fraction]], ordered: Ordered, shown: Shown, times: str, minus: str) -> str:
-    """A sum that begins with a positive term if there is one."""
-    text = ""
-    for monomial, c in sorted(terms, key=lambda term: term[1] < 0):
-        number = abs(c.numerator)
-        factors = _factors(monomial, ordered, shown, times)
-        product = times.join(([str(number)] if number != 1 or not factors else []) + factors)
-        product += f"/{c.denominator}" if c.denominator > 1 else ""
-        text += (minus if c < 0 else "+" if text else "") + product
-    return text
+def _write_factors(monomial: Monomial, places: Mapping[str, int], *, is_normal: bool) -> list[str]:
+    texts = []
+    for factor, power in sorted(monomial, key=lambda one: (places.get(one[0], len(places)), one[0])):
+        if is_normal:  # it has no powers
+            texts += [factor] * power
+            continue
+        rounding, inner = split_rounded(factor)
+        text = factor if inner is None else _ROUNDINGS[rounding].format(inner.readable([*places]))
+        texts.append(text + (str(power).translate(POWERS) if power > 1 else ""))
+    return texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeldiagrams.ir.expressions import Expression, parse_expression
+from modeldiagrams.ir.expressions import POWERS, Expression, split_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = ["degrees_of", "say_expression", "say_growth"]
 
 _LONGEST = 60
-_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def degrees_of(expression: Expression) -> dict[str, int]:
@@ -21,30 +20,25 @@ def degrees_of(expression: Expression) -> dict[str, int]:
     for monomial, _ in expression.terms:
         own = dict[str, int]()
         for factor, power in monomial:
-            rounding, _, inner = factor.partition("(")
-            inside = degrees_of(parse_expression(inner[:-1])) if inner else {rounding: 1}
-            for name, degree in inside.items():
+            _, inner = split_rounded(factor)
+            for name, degree in (degrees_of(inner) if inner else {factor: 1}).items():
                 own[name] = own.get(name, 0) + power * degree
         found |= {name: max(degree, found.get(name, 0)) for name, degree in own.items()}
     return found
 
 
-def say_growth(expression: Expression, order: Sequence[str] = ()) -> str:
-    """``with B and T²``; ``with no size`` for a number."""
+def say_growth(expression: Expression, order: Sequence[str]) -> str:
+    """``B and T²``, in this order of names; empty for a number."""
     degrees = degrees_of(expression)
-    names = sorted(degrees, key=lambda name: (order.index(name) if name in order else len(order), name))
-    powers = [name + (str(degrees[name]).translate(_POWERS) if degrees[name] > 1 else "") for name in names]
-    return (
-        f"with {' and '.join([', '.join(powers[:-1]), powers[-1]] if powers[1:] else powers)}"
-        if powers
-        else ("with no size")
-    )
+    powers = [
+        name + (str(degrees[name]).translate(POWERS) if degrees[name] > 1 else "") for name in order if name in degrees
+    ]
+    return " and ".join([", ".join(powers[:-1]), powers[-1]] if powers[1:] else powers)
 
 
-def say_expression(expression: Expression, order: Sequence[str] = ()) -> str:
+def say_expression(expression: Expression, order: Sequence[str]) -> str:
     """The expression for readers; of a long one, the terms of the highest degree that fit, and ``…``."""
-    text = expression.readable(order)
-    kept = len(expression.terms)
+    text, kept = expression.readable(order), len(expression.terms)
     while len(text) > _LONGEST and kept > 1:
         kept -= 1
         text = f"{Expression(expression.terms[:kept]).readable(order)}+…"

@@ -59,26 +59,26 @@ def shape_at(graph: Graph, tensor: str, sizes: Mapping[str, int]) -> str:
     return "×".join(texts) or "scalar"
 
 
-def say_sizes(graph: Graph) -> str:
-    """The names of a graph's sizes in one line: ``B batch · T tokens, 16 here``; empty if there are none."""
+def say_sizes(graph: Graph, *, has_costs: bool = False) -> str:
+    """The names of a graph's sizes in one line: ``B batch · T tokens, 16 here``; empty if there are none.
+
+    Args:
+        graph: The graph.
+        has_costs: Whether costs are around it, which also depend on the size of the batch: ``B batch, 2 here``.
+    """
     named = graph.sizes
     if named is None:
         return ""
-    listed = [(name, named.sizes[name]) for name in own_sizes(graph)]
-    counted = [(name, size) for name, size in listed if size.counted]
+    known = own_sizes(graph)
+    listed = [(name, named.sizes[name]) for name in known]
     stand_for = {letter: parse_expression(text) for letter, text in named.letters.items()}
-    known = own_sizes(graph).keys()
-    letters = [f"{one} = {each.readable([*known])}" for one, each in stand_for.items() if each.names <= known]
-    return " · ".join(
-        [
-            *_say_sizes([(name, size) for name, size in listed if not size.counted]),
-            *letters,
-            *(_say_counted(graph, named, name, size) for name, size in counted),
-        ]
-    )
+    letters = [f"{one} = {each.readable([*known])}" for one, each in stand_for.items() if each.names <= known.keys()]
+    counted = [_say_counted(graph, named, name, size) for name, size in listed if size.counted]
+    moved = _say_sizes([(name, size) for name, size in listed if not size.counted], has_costs=has_costs)
+    return " · ".join([*moved, *letters, *counted])
 
 
-def _say_sizes(listed: list[tuple[str, Size]]) -> list[str]:
+def _say_sizes(listed: list[tuple[str, Size]], *, has_costs: bool) -> list[str]:
     """Say what they mean; height and width of one image together."""
     texts = []
     while listed:
@@ -88,8 +88,8 @@ def _say_sizes(listed: list[tuple[str, Size]]) -> list[str]:
         if (meaning, width.meaning) == ("height", "width") and _say_limits(size) == _say_limits(width):
             del listed[0]
             name, meaning, here = f"{name}×{other}", "image", f"{here}×{width.size}"
-        # batches of any size are alike
-        shown = [] if meaning == "batch" else [f"{here} here"]
+        # but for costs, batches of any size are alike
+        shown = [] if meaning == "batch" and not has_costs else [f"{here} here"]
         texts.append(", ".join([f"{name} {meaning}".rstrip(), *shown, *_say_limits(size)]))
     return texts
 
@@ -114,11 +114,8 @@ def _write_size(named: NamedSizes, text: str) -> str:
 
 def _abbreviate(whole: Expression, letters: Mapping[str, Expression]) -> Expression:
     """Put letters for expressions that are the whole, a factor, or a term of it."""
-    found = [
-        factor * Expression.name(letter)
-        for letter, stands in letters.items()
-        if (factor := _ratio(whole, stands)) is not None
-    ]
+    factors = {letter: _ratio(whole, stands) for letter, stands in letters.items()}
+    found = [factor * Expression.name(letter) for letter, factor in factors.items() if factor]
     if found:  # a letter alone before a multiple of another
         return min(found, key=lambda one: len(one.terms[0][0]) + (one.terms[0][1] != 1))
     if len(whole.terms) < 2:  # noqa: PLR2004

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from modeldiagrams.ir.bounds import bounds_of
-from modeldiagrams.ir.chosen_sizes import complete_sizes, own_sizes
+from modeldiagrams.ir.chosen_sizes import complete_sizes, evaluate_bound, own_sizes
 from modeldiagrams.ir.expressions import Expression, parse_expression
 from modeldiagrams.ir.nodes import OpNode
 from modeldiagrams.ir.sizes import NamedSizes
@@ -44,18 +43,16 @@ class CostSum(NamedTuple):
     """
 
     expression: Expression | None = None
-    rest: int | None = None
+    rest: Expression | None = None
 
     def plus(self, other: CostSum) -> CostSum:
         """Add."""
-        expressions = [each.expression for each in (self, other) if each.expression is not None]
-        rests = [each.rest for each in (self, other) if each.rest is not None]
-        together = functools.reduce(Expression.__add__, expressions) if expressions else None
-        return CostSum(together, sum(rests) if rests else None)
+        pairs = zip(self, other, strict=True)
+        return CostSum(*(a + b if a is not None and b is not None else b if a is None else a for a, b in pairs))
 
-    def times(self, factor: Expression, own: int = 1) -> CostSum:
-        """Multiply by an expression, which is `own` at the graph's own sizes."""
-        return CostSum(self.expression and self.expression * factor, None if self.rest is None else self.rest * own)
+    def times(self, factor: Expression) -> CostSum:
+        """Multiply."""
+        return CostSum(*(part and part * factor for part in self))
 
 
 class ItemCosts(NamedTuple):
@@ -81,34 +78,21 @@ class SizeCosts:
         self.flops = self._add_up("flops")
         self.activation_bytes = self._add_up("activation_bytes")
 
-    def at(self, given: Mapping[str, int]) -> dict[str | None, ItemCosts]:
-        """Compute the costs of everything at some sizes; those left out are those of the graph.
-
-        Raises:
-            ModelDiagramsError: for a size that is unknown, or that the model or the expressions don't take.
-        """
-        sizes = complete_sizes(self._graph, given)
-        return {item: self.measure(item, self.flops[item], self.activation_bytes[item], sizes) for item in self.flops}
-
-    def measure(self, item: str | None, flops: CostSum, nbytes: CostSum, sizes: Mapping[str, int]) -> ItemCosts:
-        """Compute sums at some sizes, which are complete; `item` tells whether they rest on assumed values."""
+    def measure(self, item: str | None, sizes: Mapping[str, int], calls: Expression = _ONE) -> ItemCosts:
+        """Compute the costs of some calls at sizes that are complete."""
         return ItemCosts(
-            self._measure(flops, sizes, is_assumed=item in self._bounds.flops),
-            self._measure(nbytes, sizes, is_assumed=item in self._bounds.memory),
+            self._measure(self.flops[item].times(calls), sizes, is_assumed=item in self._bounds.flops),
+            self._measure(self.activation_bytes[item].times(calls), sizes, is_assumed=item in self._bounds.memory),
         )
 
     def calls(self, node: str) -> Expression:
         """How many calls a node stands for at other sizes, per call of what is around it; 1 outside of loops."""
-        text = self._named.times.get(node)
-        if text is None:
-            return _ONE
-        times = parse_expression(text)
+        times = parse_expression(self._named.times.get(node, "1"))
         return times * (1 / times.evaluate(self._own))
 
     def _add_up(self, kind: _Kind) -> dict[str | None, CostSum]:
         graph = self._graph
-        found: dict[str | None, CostSum] = defaultdict(CostSum)
-        found[None] = CostSum()
+        found = defaultdict[str | None, CostSum](CostSum, {None: CostSum()})
         for node in reversed(graph.nodes):  # from the inside to the outside
             if isinstance(node, OpNode):
                 found[node.id] = self._cost_of(node, kind)
@@ -125,7 +109,8 @@ class SizeCosts:
         if number is None:
             return CostSum()
         is_known = self._named.unknown.keys().isdisjoint((op.id, *op.outputs))
-        return CostSum(Expression.constant(number)) if is_known else CostSum(Expression.constant(0), rest=number)
+        own = Expression.constant(number)
+        return CostSum(own) if is_known else CostSum(own * 0, rest=own)
 
     def _measure(self, cost: CostSum, sizes: Mapping[str, int], *, is_assumed: bool) -> Cost:
         signs = {self._bounds.cost_sign} if is_assumed else set[str]()
@@ -133,8 +118,10 @@ class SizeCosts:
             return Cost(None, "".join(signs))
         amount = cost.expression.evaluate(sizes)
         if sizes == self._own:
-            amount += cost.rest or 0
+            amount += cost.rest.evaluate(sizes) if cost.rest else 0
         else:
+            if cost.rest is None and any(self._named.sizes[name].counted for name in cost.expression.names):
+                signs.clear()  # all that is assumed has names
             signs |= {self._sign_of(name, sizes) for name in cost.expression.names}
             signs |= {"" if cost.rest is None else "≥", "" if amount.denominator == 1 else "≈"}
             signs.discard("")
@@ -143,18 +130,12 @@ class SizeCosts:
     def _sign_of(self, name: str, sizes: Mapping[str, int]) -> str:
         """The sign of what rests on a size: values decide some, and are assumed unless someone sets the size."""
         size = self._named.sizes[name]
-        if not size.counted:
-            return ""
-        most = parse_expression(size.bound).evaluate(sizes) if size.bound else size.size
-        return ("≤" if size.bound else "≈") if sizes[name] == most else ""
+        is_assumed = size.counted and sizes[name] == evaluate_bound(size, sizes)
+        return ("≤" if size.bound else "≈") if is_assumed else ""
 
 
 def costs_at(graph: Graph, sizes: Mapping[str, int]) -> dict[str | None, ItemCosts]:
     """Compute what everything in a graph costs at other sizes: ``costs_at(graph, {"T": 8192, "B": 4})``.
-
-    Args:
-        graph: The graph.
-        sizes: Name → size; those left out are those of the graph.
 
     Returns:
         Id of an op, module call or function call → its costs; None → those of the model. Costs of a call are those of
@@ -163,4 +144,5 @@ def costs_at(graph: Graph, sizes: Mapping[str, int]) -> dict[str | None, ItemCos
     Raises:
         ModelDiagramsError: for a size that is unknown, or that the model or the expressions don't take.
     """
-    return SizeCosts(graph).at(sizes)
+    costs, complete = SizeCosts(graph), complete_sizes(graph, sizes)
+    return {item: costs.measure(item, complete) for item in costs.flops}

@@ -60,12 +60,15 @@ class NamedSizes(Struct, frozen=True, kw_only=True):
     activation_bytes: dict[str, str] = msgspec.field(default_factory=dict)
     """Id of an op → the bytes of its outputs."""
     times: dict[str, str] = msgspec.field(default_factory=dict)
-    """Id of an op or module call in a loop → how often the loop makes this call, if that depends on sizes."""
+    """Id of an op or module call in a loop → how often each call of the module around it makes such calls, if that
+    depends on sizes."""
     letters: dict[str, str] = msgspec.field(default_factory=dict)
     """Abbreviation → the expression that it stands for: ``N`` → ``H*W/256``. No expression has it among its names."""
     unknown: dict[str, str] = msgspec.field(default_factory=dict)
     """Id of a node or tensor that changes with a size and has no expression → why. Costs at other sizes lack it."""
     checked: tuple[dict[str, int], ...] = ()
     """Sizes of each further pass; all expressions give the sizes and costs of all passes."""
+    mistake: str = ""
+    """What is wrong with the names that the author wrote, in a sentence or several."""
     notes: tuple[str, ...] = ()
     """Sentences for readers: why no size has a name, or why some lack one."""

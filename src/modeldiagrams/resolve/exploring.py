@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.tracer.forward_pass import Arguments, Prepare
+    from modeldiagrams.tracer.forward_pass import Prepare
 
 __all__ = ["rerun_within", "unite_traces"]
 
@@ -58,10 +58,8 @@ def rerun_within(trace: Trace, state: Callable[[], AbstractContextManager[None]]
     if rerun is None:
         return trace
 
-    def run(
-        prepare: Prepare, *, assumes_fewer: bool = False, arguments: Arguments | None = None
-    ) -> tuple[Graph, set[str]]:
+    def run(prepare: Prepare, **changes: Any) -> tuple[Graph, set[str]]:
         with state():
-            return rerun(prepare, assumes_fewer=assumes_fewer, arguments=arguments)
+            return rerun(prepare, **changes)
 
     return dataclasses.replace(trace, rerun=run)

@@ -53,8 +53,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
 ) -> Graph:
     """Run one forward pass of a model and record it, or several.
 
-    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`. Weights,
-    buffers, gradients, inputs, attributes and the random state are restored, see `modeldiagrams.tracer.restore`.
+    If the model raises, the graph ends there, see `Graph.status`. All that the pass changed is restored.
 
     Args:
         model: A module, or any callable that computes with tensors.
@@ -65,13 +64,10 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         costs: Whether to count floating point operations. A trace without misses the operators of C++ extensions.
         measure_time: Whether to measure how long each op takes, in up to ten more passes with real values.
         part: The dotted path of a module to trace as the model, with the arguments of its first call in a pass.
-        cases: Several passes in one graph: name → what is different, of `args`, `kwargs`, `mode`, ``training`` (a truth
-            value), and ``method``, what is called in place of ``forward``. Shared arguments count where they fit.
-            ``generate``: the passes of a model of transformers that generates.
-        explore: Whether to add up to 24 passes that take the other side where a tensor's value decided, as cases.
-        dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``: `Graph.sizes` then tells what depends on
-            them, found in up to 14 further passes without values. ``auto``: names by annotations, docstrings and
-            conventions, if that takes few passes.
+        cases: Several passes in one graph: name → what differs, of `args`, `kwargs`, `mode`, ``training`` (a truth
+            value) and ``method``, called in place of ``forward``. ``generate``: those of a model of transformers.
+        explore: Whether to add up to 24 passes that take the other side where a tensor's value decided.
+        dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``, or ``auto``; `Graph.sizes` has what follows.
 
     Returns:
         The graph of the pass, or of all cases.
@@ -80,25 +76,24 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         OptionError: for cases or dims that are not as described.
         ModelDiagramsError: if the tracer fails.
         TypeError: if `model` can't be called, is a module class, or has no parts, or if `args` is not a tuple.
-        TargetError: if example inputs that the model's class offers can't be made, or a pass does not call the part.
+        TargetError: if example inputs can't be made, or a pass does not call the part.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
-    if dims is not None:
-        _check_dims(dims, has_several=cases is not None or explore)
+    _check_dims(dims, has_several=cases is not None or explore)
+    options: dict[str, Any] = {"costs": costs, "measure_time": measure_time}
     if cases is not None:
-        shared = {"args": args, "kwargs": kwargs, "mode": mode, "costs": costs, "measure_time": measure_time}
-        return _trace_cases(model, shared, cases, part=part, explore=explore).graph
+        return _trace_cases(model, args, kwargs, cases, part=part, explore=explore, mode=mode, **options)
     if part is not None:
-        check_arguments(model, args, mode, measure_time=measure_time)
-        given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
-        return _trace_part(given, part, mode, costs=costs, measure_time=measure_time, explore=explore, dims=dims)
-    found, target = _trace_once(model, args, kwargs, mode, costs=costs, measure_time=measure_time)
-    sizes = find_sizes(found, target, dims)
-    return msgspec.structs.replace(unite_traces({AS_TRACED: found}, explores=explore).graph, sizes=sizes)
+        return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims)
+    found, target = _trace_once(model, args, kwargs, mode, **options)
+    graph = unite_traces({AS_TRACED: found}, explores=explore).graph
+    return msgspec.structs.replace(graph, sizes=find_sizes(found, target, dims))
 
 
 def _check_dims(dims: Any, *, has_several: bool) -> None:
     """Raise an `OptionError` for dims that are not as `trace` describes, or that it can't find."""
+    if dims is None:
+        return
     if has_several:
         raise OptionError("dims", "a graph of several cases shows numbers; leave one of the two out.")
     try:
@@ -122,11 +117,14 @@ def _trace_once(
     return replace(found, graph=msgspec.structs.replace(found.graph, assumptions=assumptions)), target
 
 
-def _trace_part(given: Target, part: str, mode: Mode, **options: Any) -> Graph:
+def _trace_part(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, part: str, mode: Mode, **options: Any
+) -> Graph:
     """Trace a submodule of the caller's own model, and restore what the model's pass before it changed."""
-    model = given.model
+    check_arguments(model, args, mode, measure_time=options["measure_time"])
     if not isinstance(model, nn.Module):
         raise TypeError(f"expected a module, as only modules have parts, got {model!r}")
+    given = Target(model=model, args=(*args,), kwargs={**(kwargs or {})}, assumptions=())
     whole = given if given.args or given.kwargs else _infer_target(model)
     # restored after the part has run: it may need what the model has set before it calls it
     with restored(model, (whole.args, whole.kwargs), ()) as snapshot:
@@ -142,15 +140,18 @@ def _infer_target(model: nn.Module) -> Target:
     return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
 
 
-def _trace_cases(
+def _trace_cases(  # noqa: PLR0913  (those of `trace`)
     model: Any,
-    shared: Mapping[str, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"],
     *,
     part: str | None,
     explore: bool,
-) -> Trace:
+    **shared: Any,
+) -> Graph:
     """Trace every case of the caller's own model."""
+    shared |= {"args": args, "kwargs": kwargs}
     if part is not None:
         raise OptionError("part", "a graph of several cases shows the whole model; leave one of the two out.")
     name = type(model).__name__
@@ -174,7 +175,7 @@ def _trace_cases(
                 call |= {"args": (), "kwargs": None, **own}
             texts[case] = _describe(own)
             runs[case] = call["mode"], partial(_trace_case, model, call, method)
-    return unite_traces(in_one_mode(runs), texts, explores=explore)
+    return unite_traces(in_one_mode(runs), texts, explores=explore).graph
 
 
 def _trace_case(model: Any, call: Mapping[str, Any], entry: Callable[..., Any] | None, mode: Mode) -> Trace:

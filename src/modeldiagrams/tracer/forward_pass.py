@@ -61,13 +61,21 @@ class Rerun(Protocol):
     """Runs a pass again."""
 
     def __call__(
-        self, prepare: Prepare, *, assumes_fewer: bool = False, arguments: Arguments | None = None
+        self,
+        prepare: Prepare,
+        *,
+        assumes_fewer: bool = False,
+        assumes_unlike: bool = False,
+        knows_inputs: bool = True,
+        arguments: Arguments | None = None,
     ) -> tuple[Graph, set[str]]:
         """Return the graph, and the files that ran.
 
         Args:
             prepare: As `Prepare`.
             assumes_fewer: Whether to assume other sizes.
+            assumes_unlike: Whether these differ from each other, too.
+            knows_inputs: Whether a pass without values uses those of its inputs.
             arguments: Those of the function inside the model, see `unwrap`, positional and by name, in place of the
                 traced ones; the graph has no ways then.
         """
@@ -154,12 +162,16 @@ def _rerun(  # noqa: PLR0913  (the first two are those of the trace)
     *,
     costs: bool,
     assumes_fewer: bool = False,
+    assumes_unlike: bool = False,
+    knows_inputs: bool = True,
     arguments: Arguments | None = None,
 ) -> tuple[Graph, set[str]]:
     """Do what `Rerun` says."""
     if arguments is not None:
         invocation = Invocation(invocation.function, *arguments, opened=invocation.opened)
-    attempt = dataclasses.replace(attempt, assumes_fewer=assumes_fewer)
+    attempt = dataclasses.replace(
+        attempt, assumes_fewer=assumes_fewer, assumes_unlike=assumes_unlike, knows_inputs=knows_inputs
+    )
     return _record(invocation, attempt, costs=costs, prepare=prepare, ways=arguments is None)
 
 
@@ -291,7 +303,7 @@ class _Pass:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
             if self._attempt.assumes_fewer:
-                scope.enter_context(fewer_assumed())
+                scope.enter_context(fewer_assumed(unlike=self._attempt.assumes_unlike))
             modes, invocation = self._prepare_modes(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
@@ -322,7 +334,8 @@ class _Pass:
                 put_fakes = functools.partial(put_fake_weights, fake_mode=fake_mode, values=values)
                 put_fakes(invocation.function)
                 recorder.on_lazy_initialised = put_fakes
-                convert = functools.partial(as_fake, fake_mode=fake_mode, values=values)
+                known = values if self._attempt.knows_inputs else None
+                convert = functools.partial(as_fake, fake_mode=fake_mode, values=known)
                 modes.append(fake_mode)
             else:
                 convert = functools.partial(as_meta, values=values)

@@ -16,6 +16,7 @@ from torch import nn
 from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.case_texts import AS_TRACED
+from modeldiagrams.ir.graph import NamedSizes
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.resolve.case_traces import TracedCases, trace_cases
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeldiagrams.ir.graph import Graph, Status
-    from modeldiagrams.options.options import Limits
+    from modeldiagrams.options.options import Call, Limits
+    from modeldiagrams.tracer import Trace
 
 __all__ = ["trace", "warm_up"]
 
@@ -140,11 +142,20 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
         raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
-        sizes = None if call.explore else find_sizes(trace, target, call.dims or AUTO, call.inputs_from)
+        sizes = None if call.explore else _find_sizes(trace, target, call)
         trace = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = msgspec.structs.replace(trace.graph, assumptions=assumptions, sizes=sizes)
     return TracedCases(graph, trace.sources, (target,))
+
+
+def _find_sizes(trace: Trace, target: Target, call: Call) -> NamedSizes | None:
+    """Find names as written; if these are wrong, others, so that the diagram stays."""
+    try:
+        return find_sizes(trace, target, call.dims or AUTO, call.inputs_from)
+    except TargetError as error:
+        found = find_sizes(trace, target, AUTO, call.inputs_from) or NamedSizes(sizes={})
+        return msgspec.structs.replace(found, mistake=str(error))
 
 
 def _may_differ(status: Status) -> bool:

@@ -68,6 +68,13 @@ LINEAR = nn.Linear(8, 8)
             None,
         ),
         (forward(LINEAR, a="", b=""), (torch.zeros(2, 5, 8), torch.zeros(3, 6, 8)), {"a": "B T 8", "b": "B′ T′ 8"}),
+        # features are no sides of images, and one number for each of a batch is no feature
+        (
+            forward(LINEAR, anchor="", past_keys="", weight=""),
+            (torch.zeros(5, 8), torch.zeros(5, 4, 9, 6), torch.zeros(5)),
+            {"anchor": "B 8", "past_keys": "B 4 P 6", "weight": "B"},
+        ),
+        (forward(LINEAR, characters=""), (ids(2, 7, 5),), {"characters": "B T 5"}),
         # each image of a list has its own size
         (
             forward(nn.Conv2d(3, 8, 3), images=""),

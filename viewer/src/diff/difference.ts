@@ -13,6 +13,7 @@ import {
   type Level,
   NO_PLACE,
 } from "./changes/facts.js";
+import { growthFacts } from "./changes/growth.js";
 import { interfaceFacts, reasons } from "./changes/interface.js";
 import { moduleFacts } from "./changes/modules.js";
 import { opFacts, outputFacts } from "./changes/ops.js";
@@ -125,6 +126,7 @@ function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[]
   outputFacts(matching, facts);
   weightFacts(matching, facts, covered, weights);
   if (facts.all().length === 0 && !similarity.isExact(a.root, b.root)) unexplained(matching, facts);
+  growthFacts(matching, facts);
   return classesTogether(sharingTogether(sizesTogether(facts.all())));
 }
 
@@ -175,7 +177,7 @@ function affectedModules({ gone, new: come, renamed, reshaped, ambiguous }: Chec
 
 /** Changes of code alone, independent of weights. */
 const CODE =
-  /^(op-|residual|rewired|rearranged|rewritten|class|output-shape|input-dtype|example|reordered|frozen|unfrozen|dtype|other|tied|untied)/;
+  /^(op-|residual|rewired|rearranged|rewritten|class|output-shape|input-dtype|example|reordered|frozen|unfrozen|dtype|other|tied|untied|growth|named-shape)/;
 
 function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<string>, Set<string>]): Change {
   const isAffected =

@@ -14,6 +14,8 @@ import { outline } from "../widget/features/outline.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
 import { sizeNames } from "../widget/features/size_names.js";
+import { sizing } from "../widget/features/sizing.js";
+
 import { sticky, toolbarSide } from "../widget/features/sticky.js";
 import { tooltip } from "../widget/features/tooltip.js";
 import { legend } from "../widget/features/translation.js";
@@ -58,6 +60,7 @@ const FEATURES: readonly Feature[] = [
   viewport,
   sticky,
   toolbarSide,
+  sizing,
   sizeNames,
   menu,
   paper,

@@ -1,9 +1,10 @@
 /** A graph at other sizes of its inputs: what a pass with such inputs would give, as far as expressions tell. */
-import type { NamedSizes } from "../../generated/format.js";
-import { evaluate, namesIn, parseExpression, type SizeValues } from "../shared/expressions.js";
+import type { NamedSizes, Size } from "../../generated/format.js";
+import { namesIn, parseExpression, type SizeValues, valueAt } from "../shared/expressions.js";
 import { memoByKey } from "../shared/memo.js";
 import { boundsOf } from "./bounds.js";
-import { type Graph, type GraphIndex, type GraphNode, isGroup, type Json, ROOT, type TensorSpec } from "./graph.js";
+import { type Graph, type GraphIndex, type GraphNode, isGroup, ROOT, type TensorSpec } from "./graph.js";
+import { withArguments } from "./size_names.js";
 
 const COUNTS = { flops: "flops", memory: "activation_bytes" } as const;
 type Measure = keyof typeof COUNTS;
@@ -11,9 +12,15 @@ type Measure = keyof typeof COUNTS;
 /** The size of a dimension that changes without an expression. */
 const UNKNOWN = "?";
 
-/** The sizes of the pass that a graph shows, without those that are always the same. */
-export function ownSizes({ sizes }: NamedSizes): Map<string, number> {
-  return new Map(Object.entries(sizes).flatMap(([name, { size, fixed }]) => (fixed ? [] : [[name, size]])));
+/** The sizes of the pass that a graph shows, of which something is known at others. */
+export function ownSizes(named: NamedSizes): Map<string, number> {
+  const known = Object.entries(named.sizes).filter(([, size]) => !size.fixed && isKnown(named, size));
+  return new Map(known.map(([name, { size }]) => [name, size]));
+}
+
+/** Whether expressions have it, those of its own places first; without any, nothing is known at other sizes. */
+function isKnown({ tensors }: NamedSizes, { places = [] }: Size): boolean {
+  return places.length === 0 || places.some(([tensor = "", dimension = 0]) => tensors?.[tensor]?.[dimension] != null);
 }
 
 /** Completes some sizes with those of the graph; of sizes that values decide, with the largest possible ones. */
@@ -41,16 +48,15 @@ export function indexAtSizes(index: GraphIndex, given: SizeValues): GraphIndex {
 }
 
 function numberOf(text: string, sizes: SizeValues): number {
-  const { above, below } = evaluate(parseExpression(text), sizes);
-  return Number(above) / Number(below);
+  return valueAt(parseExpression(text), sizes);
 }
 
 function graphAt(index: GraphIndex, named: NamedSizes, own: SizeValues, sizes: Map<string, number>): Graph {
   const { graph } = index;
   const number = memoByKey((text: string) => numberOf(text, sizes));
-  const calls = new Map(
-    Object.entries(named.times ?? {}).map(([id, text]) => [id, number(text) / numberOf(text, own)]),
-  );
+  const loops = Object.entries(named.times ?? {});
+  const times = new Map(loops.map(([id, text]) => [id, number(text)]));
+  const calls = new Map(loops.map(([id, text]) => [id, number(text) / numberOf(text, own)]));
   const sums = {
     flops: sumsOf(index, named, calls, sizes, "flops"),
     memory: sumsOf(index, named, calls, sizes, "memory"),
@@ -62,7 +68,7 @@ function graphAt(index: GraphIndex, named: NamedSizes, own: SizeValues, sizes: M
   };
   return {
     ...graph,
-    atSizes: { changed: changedIn(named, sizes), calls, signs },
+    atSizes: { changed: changedIn(named, sizes), times, calls, signs },
     model: costed(ROOT, graph.model),
     nodes: graph.nodes.map((node) => nodeAt(node, named, number, costed)),
     functions: Object.fromEntries(Object.entries(graph.functions ?? {}).map(([id, call]) => [id, costed(id, call)])),
@@ -101,21 +107,8 @@ function tensorAt(id: string, spec: TensorSpec, { tensors, unknown }: NamedSizes
 function nodeAt(node: GraphNode, named: NamedSizes, number: NumberOf, costed: Costed): GraphNode {
   if (node.kind === "module" || node.kind === "function") return costed(node.id, node);
   if (node.kind !== "op") return node;
-  const texts = named.arguments?.[node.id];
-  const values = texts && replaced(node.arguments ?? {}, "", new Map(Object.entries(texts)), number);
-  return costed(node.id, { ...node, ...(values && { arguments: values as Record<string, Json> }) });
-}
-
-/** Arguments with other numbers at some places, such as `size[1]`. */
-function replaced(value: Json, path: string, texts: ReadonlyMap<string, string>, number: NumberOf): Json {
-  const text = texts.get(path);
-  if (text !== undefined) return number(text);
-  if (Array.isArray(value)) return value.map((item, i) => replaced(item, `${path}[${i}]`, texts, number));
-  if (value === null || typeof value !== "object") return value;
-  const placeOf = (key: string) => (path === "" ? key : `${path}.${key}`);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, replaced(item, placeOf(key), texts, number)]),
-  );
+  const places = named.arguments?.[node.id];
+  return costed(node.id, places ? { ...node, arguments: withArguments(node, places, number) } : node);
 }
 
 // -- costs ------------------------------------------------------------------------------------------------------------
@@ -126,6 +119,8 @@ interface Sum {
   amount: number | undefined;
   /** Each once. */
   signs: string;
+  /** Whether it rests on named sizes that values decide. */
+  isCounted?: boolean;
 }
 
 /** Id of an op, module call or function call → the cost of one call; `ROOT` is the model. */
@@ -142,12 +137,13 @@ function sumsOf(
   const costAt = memoByKey((text: string) => ({
     amount: numberOf(text, sizes),
     signs: countedSigns(text, named, sizes),
+    isCounted: [...namesIn(parseExpression(text))].some((name) => named.sizes[name]?.counted),
   }));
   // from the inside to the outside
   for (const node of [...nodes].reverse()) {
     if (node.kind === "op") found.set(node.id, costOf(node, named, measure, costAt));
-    const { amount, signs = "" } = found.get(node.id) ?? {};
-    const cost = { amount: amount && amount * (calls.get(node.id) ?? 1), signs };
+    const { amount, signs = "", isCounted = false } = found.get(node.id) ?? {};
+    const cost = { amount: amount && amount * (calls.get(node.id) ?? 1), signs, isCounted };
     add(found, hierarchy.get(node.id) ?? ROOT, cost);
     const scope = "scope" in node ? functions.get(node.scope ?? "") : undefined;
     for (let call = scope; call !== undefined; call = functions.get(call.parent ?? "")) add(found, call.id, cost);
@@ -155,10 +151,14 @@ function sumsOf(
   return found;
 }
 
-function add(sums: Map<string, Sum>, id: string, { amount, signs }: Sum): void {
+function add(sums: Map<string, Sum>, id: string, { amount, signs, isCounted = false }: Sum): void {
   const before = sums.get(id) ?? { amount: undefined, signs: "" };
   const both = amount === undefined ? before.amount : amount + (before.amount ?? 0);
-  sums.set(id, { amount: both, signs: signs === "" ? before.signs : together(signs, before.signs) });
+  sums.set(id, {
+    amount: both,
+    signs: signs === "" ? before.signs : together(signs, before.signs),
+    isCounted: isCounted || before.isCounted === true,
+  });
 }
 
 function costOf(
@@ -201,8 +201,9 @@ function wholeOf(sum: Sum | undefined): number | null {
 function signsOf(index: GraphIndex, sums: ReadonlyMap<string, Sum>, measure: Measure): Map<string, string> {
   const { costSign, [measure]: assumed } = boundsOf(index);
   return new Map(
-    [...sums].flatMap(([id, { amount = 0, signs }]) => {
-      const all = together(signs, assumed.has(id) ? costSign.trim() : "", isWhole(amount) ? "" : "≈");
+    [...sums].flatMap(([id, { amount = 0, signs, isCounted }]) => {
+      const isNamed = isCounted && !signs.includes("≥"); // all that is assumed has names
+      const all = together(signs, assumed.has(id) && !isNamed ? costSign.trim() : "", isWhole(amount) ? "" : "≈");
       return all === "" ? [] : [[id, `${all.length > 1 ? "≈" : all} `] as const];
     }),
   );

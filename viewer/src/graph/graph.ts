@@ -148,7 +148,8 @@ export interface Graph extends Omit<GraphData, keyof ById>, ById {
 export interface AtSizes {
   /** Name → size, where it isn't that of the pass. */
   changed: ReadonlyMap<string, number>;
-  /** Node in a loop → how many calls it stands for, per call of what is around it. */
+  /** Node in a loop → how often the loop calls it; and how many of these calls it stands for, as it may be one of several. */
+  times: ReadonlyMap<string, number>;
   calls: ReadonlyMap<string, number>;
   /** Node, function call or `ROOT` → `≥ `, `≤ ` or `≈ ` before its costs, if they have a sign. */
   signs: Record<"flops" | "memory", ReadonlyMap<string, string>>;

@@ -147,9 +147,15 @@ function* labelTensors(graph: Graph, passed: Map<string, Passed>): Steps<Map<str
     const parent = visibleParent(graph, emptied, id);
     if (outside.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, parent)) outside.add(id);
     const isSame = commonSpec([was, is]) !== undefined || (INSERTS_AXIS.test(name) && hasMoreOnes(was, is));
-    labelled.set(id, outside.has(id) || isSame ? last : after);
+    const isKept = isSame && !isRenamed(graph.tensors.get(last), is);
+    labelled.set(id, outside.has(id) || isKept ? last : after);
   });
   return labelled;
+}
+
+/** Whether equal numbers have other names: 64 channels and 64 patches, transposed. */
+function isRenamed(before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {
+  return commonSpec([before, after]) !== undefined && String(before?.names) !== String(after?.names);
 }
 
 /** Whether the shapes differ only in axes of size 1 inserted for broadcasting. */

@@ -1,4 +1,5 @@
 /** The details of a node; for equal blocks drawn as one: totals, each, and where they differ. */
+import { callsOf } from "../graph/bounds.js";
 import { shownCases } from "../graph/cases.js";
 import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
@@ -27,7 +28,8 @@ export function detailsOf(session: Session, id: string): NodeDetails {
 /** Extends the details of the first block to all. */
 function detailsOfAll(session: Session, details: NodeDetails, ids: readonly string[]): NodeDetails {
   const amounts = amountsOf(session, session.costs, ids);
-  const all = (text: string) => fill(words.ofAll, ids.length, text);
+  const times = Math.round(ids.reduce((calls, each) => calls + callsOf(session.traced, each), 0));
+  const all = (text: string) => fill(words.ofAll, times, text);
   const facts = details.facts.map((fact) => {
     const amount = amounts[fact.label];
     const [first = "", ...others] = fact.lines;
@@ -41,7 +43,7 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
   return {
     ...details,
     title,
-    times: ids.length,
+    times,
     facts: differing.length > 0 ? [...facts, { label: "differing", lines: differing }] : facts,
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Box, Placed } from "../layout/layout.js";
 import { memoByObject } from "../shared/memo.js";
-import type { Item } from "../view/frame.js";
+import { type Item, timesText } from "../view/frame.js";
 
 /** Blocks appear below the first scale and disappear above the second. Names have 12 px at scale 1, and are legible from 7 px. */
 const FAR = 7 / 12;
@@ -155,8 +155,9 @@ const notesIn = memoByObject((item: Item): readonly number[] => {
 });
 
 /** A name with the number of repeats and the numbers of notes. */
-export function nameOf({ name, times, notes = [] }: Item): string {
-  return [name, ...(times > 1 ? [`×${times}`] : []), signsOf(notes)].filter((part) => part !== "").join(" ");
+export function nameOf(item: Item): string {
+  const { name, notes = [] } = item;
+  return [name, timesText(item), signsOf(notes)].filter((part) => part !== "").join(" ");
 }
 
 function signsOf(notes: readonly number[]): string {

@@ -9,7 +9,7 @@ import { fitText, textWidth } from "../layout/coord/text_metrics.js";
 import type { Box } from "../layout/layout.js";
 import { percent } from "../shared/amounts.js";
 import { fill, strings } from "../shared/strings.js";
-import type { Item } from "../view/frame.js";
+import { type Item, timesText } from "../view/frame.js";
 import { type AdditiveLens, isCosted } from "./costs.js";
 
 /** Height of the line below a map that explains the areas, px. */
@@ -91,8 +91,8 @@ function marksIn({ marks, frame }: Item): string[] {
 }
 
 function textOf({ item, share }: Cell): string {
-  const { name, detail, times } = item;
-  return [times > 1 ? `${name} ×${times}` : name, detail, percent(share)].filter((line) => line !== "").join("\n");
+  const { name, detail } = item;
+  return [`${name} ${timesText(item)}`.trim(), detail, percent(share)].filter((line) => line !== "").join("\n");
 }
 
 /** @param whole the total for the shares */
@@ -178,9 +178,10 @@ function distortion(row: readonly number[], { width, height }: Box, ratio: numbe
 }
 
 /** The name as far as it fits: the end of the path, or the start and the end. */
-function nameIn({ name, times }: Item, { width, height }: Box): string {
+function nameIn(item: Item, { width, height }: Box): string {
   if (height < LINE) return "";
-  const ending = times > 1 ? ` ×${times}` : "";
+  const { name } = item;
+  const ending = ` ${timesText(item)}`.trimEnd();
   const room = width - 2 * PADDING - textWidth(ending, NAME_SIZE, true);
   const short = name.slice(name.lastIndexOf(".") + 1);
   const cut = fitText(short, NAME_SIZE, room, true);

@@ -5,6 +5,7 @@
  */
 import { maxIndex } from "d3-array";
 import { append } from "../graph/append.js";
+import { signBefore } from "../graph/bounds.js";
 import { ancestors, type GraphIndex, type OpNode, ROOT } from "../graph/graph.js";
 import { bytesOf } from "./moved_bytes.js";
 
@@ -15,6 +16,8 @@ export interface MemoryCurve {
   alive: number[];
   /** Position of the op with the most. */
   peak: number;
+  /** `≥ `, `≤ ` or `≈ ` before all amounts, if they need one. */
+  sign: string;
 }
 
 /** Memory that an op allocated. */
@@ -40,7 +43,9 @@ export function memoryCurve(index: GraphIndex): MemoryCurve {
     now += change;
     return now;
   });
-  return { ops: ops.map(({ id }) => id), alive, peak: maxIndex(alive) };
+  // at other sizes, a loop has other steps
+  const sign = index.graph.atSizes?.calls.size ? "≈ " : signBefore(index, ROOT, "memory");
+  return { ops: ops.map(({ id }) => id), alive, peak: maxIndex(alive), sign };
 }
 
 /** Tensor → its memory; none for tensors that exist before the pass. */

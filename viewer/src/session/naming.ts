@@ -14,6 +14,11 @@ export interface Detail {
   places?: string[];
 }
 
+/** `T = 8192, B = 4`: the sizes of inputs that aren't those of the pass. */
+export function sizesInWords({ graph: { atSizes } }: GraphIndex): string {
+  return [...(atSizes?.changed ?? [])].map((pair) => pair.join(" = ")).join(", ");
+}
+
 /** The class of a module, the function of an op, the contents of a bundle, else the kind of node. */
 export function typeOf(node: GraphNode): string {
   if (node.kind === "module") return node.class;

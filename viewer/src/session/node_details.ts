@@ -16,7 +16,7 @@ import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { argumentsOf as namedArguments } from "../view/labels/size_words.js";
-import { type Detail, pathOf, tensorText, typeOf } from "./naming.js";
+import { type Detail, pathOf, sizesInWords, tensorText, typeOf } from "./naming.js";
 import { sizeFacts } from "./size_facts.js";
 import { wayFacts } from "./way_facts.js";
 
@@ -66,6 +66,7 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
     { label: "calledAt", lines: node?.kind === "function" && node.call_site ? [node.call_site] : [] },
     { label: "weights", lines: weightsOf(index, node) },
     { label: "parameters", lines: parametersOf(index, node) },
+    { label: "costsAt", lines: isCosted(known) ? [sizesInWords(index)].filter(Boolean) : [] },
     { label: "flops", lines: withShare(known, model, "flops", (value) => sign("flops") + formatFlops(value)) },
     {
       label: "memory",
@@ -189,6 +190,11 @@ function withShare(node: object, whole: Measured, what: keyof Measured, format: 
   const value = (node as Measured)[what];
   if (value == null || value === 0) return [];
   return [format(value) + (node === whole ? "" : ofWhole(value, whole[what]))];
+}
+
+function isCosted(node: object): boolean {
+  const { flops, activation_bytes: bytes } = node as Measured;
+  return Boolean(flops || bytes);
 }
 
 function tiedWeightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {

@@ -262,7 +262,7 @@ export class Session {
   /** A tensor's name, shape and dtype, and why it has no names. */
   tensorText(tensor: string): string {
     const index = this.#worded(this.traced);
-    return [tensorText(index, tensor), ...reasonsOf(index, tensor)].join(" · ");
+    return [tensorText(index, tensor), ...reasonsOf(index, tensor)].join("\n");
   }
 
   /** The scale that colours nodes by class. */

@@ -51,7 +51,7 @@ function sizeFact(index: GraphIndex, sizes: NamedSizes, name: string, size: Size
   if (size.counted) return [countedPart(index, sizes, name, size)];
   const { meaning = "", arguments: names = [], at_least: least = 1, at_most: most, limit = "" } = size;
   const message = most != null && /\s/.test(limit) ? [limit] : [];
-  const from = least > 1 ? [fill(words.atLeast, least)] : [];
+  const from = least > 1 && least < size.size ? [fill(words.atLeast, least)] : [];
   const parts = [`${name} = ${size.size}`, meaning, ...names, ...limitsOf(size), ...message, ...from];
   return [parts.filter((part) => part !== "").join(", ")];
 }

@@ -17,6 +17,7 @@ export const words = withTranslations({
   outputs: "Outputs",
   arguments: "Arguments",
   sizes: "Sizes",
+  costsAt: "Costs at",
   runsTimes: "runs {0} times",
   atLeast: "known to work from {0}",
   unnamedCount: "{0} sizes change without an expression",

@@ -93,6 +93,12 @@ export function evaluate(expression: Expression, sizes: SizeValues): Rational {
   }, rational(0n));
 }
 
+/** The same as a number. */
+export function valueAt(expression: Expression, sizes: SizeValues): number {
+  const { above, below } = evaluate(expression, sizes);
+  return Number(above) / Number(below);
+}
+
 // -- text -------------------------------------------------------------------------------------------------------------
 
 interface Style {

@@ -9,6 +9,8 @@ export const words = withTranslations({
   lensHint: "A bar is a box’s share of the whole model; a box with ×12 counts all 12.",
   intensityHint: "FLOPs per byte that ops read or write; bars are on a logarithmic scale.",
   timeHint: "Time measured inside PyTorch’s functions, without the Python code between them.",
+  atSizes: "At {0}.",
+  timesAtSizes: "Times are known at the sizes of the pass only, not at {0}.",
   perCase: "Costs are per case: these are those of {0}. Choose a case above the picture for its own.",
   sharedHint: "Weights that several boxes share count in each of them.",
   notShown: "No box of the picture contains {0}.",

@@ -52,6 +52,8 @@ const ENGLISH = {
   searchHint: "Path, class, operation or shape",
   hits: "{0} of {1}",
 
+  setSizes: "Set the sizes of inputs",
+
   // what changed between versions; more is in comparison_strings.ts
   previousChange: "Previous change",
   nextChange: "Next change",

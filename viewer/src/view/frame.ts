@@ -53,6 +53,8 @@ export interface Item {
   glyph: Glyph | null;
   /** Number of repeats that the item represents. */
   times: number;
+  /** What its badge says instead: `×T`. */
+  count?: string;
   /** Whether the repeats are a loop over time: chained, with shared or no weights. */
   loop: boolean;
   /** For the first member of an unrolled run, the number of members; else 1. */
@@ -142,6 +144,11 @@ export interface CaseSign {
   /** Which of few cases it is, from 0. */
   hue?: number;
   name: string;
+}
+
+/** `×12`, or `×T`; empty for an item that stands for one. */
+export function timesText({ times, count }: Pick<Item, "times" | "count">): string {
+  return times > 1 ? (count ?? `×${times}`) : "";
 }
 
 export interface View {

@@ -14,6 +14,7 @@ import { glyphOf, marksOf, withDifference } from "./labels/marks.js";
 import { familyOf, learnFamilies } from "./labels/op_families.js";
 import { nameParallels } from "./labels/port_names.js";
 import { sizeLine } from "./labels/size_line.js";
+import { loopCount } from "./labels/size_words.js";
 import { decisionText, holdsDecision, loopWords, partWords, recursionOf } from "./labels/way_words.js";
 import {
   type FoldedRun,
@@ -257,11 +258,13 @@ function repeatsOf(
   id: string,
   box: ModuleBox,
   shown: ShownContents,
-): Pick<Item, "run" | "members" | "loop" | "times" | "unrolled" | "least" | "counts"> {
+): Pick<Item, "run" | "members" | "loop" | "times" | "count" | "unrolled" | "least" | "counts"> {
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const series = index.series.get(id)?.length;
-  if (unrolled.has(run.id)) return { run: run.id, members: [], loop: false, times: series ?? 1, unrolled: run.times };
-  const taken = timesInCases(index, run.members, run.times);
+  const count = loopCount(index, run.members[0], run.times);
+  if (unrolled.has(run.id))
+    return { run: run.id, members: [], loop: false, times: series ?? 1, unrolled: run.times, ...count };
+  const taken = { ...count, ...timesInCases(index, run.members, run.times) };
   const times = series ?? run.times;
   return { run: run.id, members: run.members, loop: run.isLoop, times, unrolled: 1, ...taken };
 }
@@ -323,6 +326,7 @@ function* groupItem(context: Context, id: string, group: Group, around: Directio
     run,
     members: group.members,
     ...timesInCases(context.index, group.members, times),
+    ...loopCount(context.index, group.members[0], times),
     expandable: false,
     marks: [],
     frame: yield* makeFrame(

@@ -194,11 +194,14 @@ export class Widget {
     this.goTo(id);
   }
 
-  /** Show another session instead: what changed since another version, or the model again. */
-  exchange(next: (session: Session, viz: Viz) => Steps<Session>): Promise<void> {
+  /**
+   * Show another session instead: what changed since another version, or the model again.
+   * @param hasSameNodes so that the selected one stays selected
+   */
+  exchange(next: (session: Session, viz: Viz) => Steps<Session>, hasSameNodes = false): Promise<void> {
     return this.tasks.exchange(next, (session, layout) => {
-      this.select(undefined);
-      this.#show(session, layout, "");
+      if (!hasSameNodes) this.select(undefined);
+      this.#show(session, layout, this.selected ?? "");
     });
   }
 

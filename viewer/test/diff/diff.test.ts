@@ -1,5 +1,6 @@
 /** The parts of a comparison: pairs in order, what is beyond doubt, the mirrored report, names of any kind. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { NamedSizes } from "../../generated/format.js";
 import type { Change } from "../../src/diff/changes/facts.js";
 import { textOf } from "../../src/diff/changes/texts.js";
 import { differenceOf } from "../../src/diff/difference.js";
@@ -169,4 +170,50 @@ it("says once where a renamed module is", () => {
   const text = (after: string, ...where: string[]) => textOf({ ...change, after, where } as unknown as Change);
   expect(text("classifier", "classifier")).toBe("renamed: head → classifier");
   expect(text("mlp", "layers.*.mlp")).toBe("renamed: head → mlp at layers.*.mlp");
+});
+
+/** The plain net with names of the sizes of its input, `B×T`; its costs grow as given. */
+function grown(costs: Record<string, string>, more: Partial<NamedSizes> = {}): string {
+  return net(PLAIN, (graph) => {
+    const sizes = { B: { size: 1, places: [["input:x:0", 0]] }, T: { size: 8, places: [["input:x:0", 1]] } };
+    const named = { sizes, tensors: { "input:x:0": ["B", "T"] }, flops: costs, ...more };
+    graph.sizes = named as unknown as NamedSizes;
+    for (const node of graph.nodes) if (node.kind === "op") node.flops = 100;
+  });
+}
+
+function texts(before: string, after: string): string[] {
+  return differenceOf(before, after).changes.map(({ text }) => text);
+}
+
+describe("sizes with names", () => {
+  const square = grown({ "block.fc/linear": "B*T*T+4*T", "block.act/relu": "B*T" });
+
+  it("tell where costs grow faster or slower, once", () => {
+    const linear = grown({ "block.fc/linear": "9*B*T", "block.act/relu": "B*T" });
+    expect(texts(square, linear)).toEqual(["FLOPs quadratic in T → linear in T at block.fc"]);
+    expect(texts(linear, square)).toEqual(["FLOPs linear in T → quadratic in T at block.fc"]);
+    expect(texts(square, grown({}))).toEqual([
+      "FLOPs linear in B, linear in T → independent of B, independent of T at block.act",
+      "FLOPs linear in B, quadratic in T → independent of B, independent of T at block.fc",
+    ]);
+    expect(texts(linear, grown({ "block.fc/linear": "7*B*T+T", "block.act/relu": "B*T" }))).toEqual([]);
+  });
+
+  it("count loops, and leave out what is unknown or has other names", () => {
+    const once = { "block.fc/linear": "B*T" };
+    const looped = grown(once, { times: { "block.fc": "ceil(T/2)" } });
+    expect(texts(grown(once), looped)).toEqual(["FLOPs linear in T → quadratic in T at block"]);
+    const unknown = grown({ "block.act/relu": "B*T" }, { unknown: { "block.fc/linear": "no simple expression" } });
+    expect(texts(square, unknown)).toEqual([]);
+    expect(texts(square, grown({}, { sizes: { N: { size: 1 } }, tensors: {} }))).toEqual([]);
+    expect(texts(square, net(PLAIN))).toEqual(texts(net(PLAIN), grown({})));
+  });
+
+  it("tell shapes apart that have the same numbers, where they come from", () => {
+    const tensors = { "input:x:0": ["B", "T"], "block.fc/linear:0": ["B", "T"], "block.act/relu:0": ["B", "T"] };
+    const fixed = { ...tensors, "block.fc/linear:0": ["B", null], "block.act/relu:0": ["B", null] };
+    const shaped = (given: Record<string, (string | null)[]>) => grown({}, { tensors: given as never });
+    expect(texts(shaped(tensors), shaped(fixed))).toEqual(["shape of linear B×T → B×8 at block.fc"]);
+  });
 });

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     Values: TypeAlias = tuple[int | Fraction, ...]
     """One for each point."""
 
-__all__ = ["Fitter"]
+__all__ = ["SMALL", "Fitter"]
+
+SMALL = 4
+"""Sizes up to this are numbers of things, such as a batch."""
 
 _MOST_TERMS = 3
 _HIGHEST_DEGREE = 3
 _HIGHEST_POWER = 2
-_MOST_DENOMINATOR = 1 << 16
-_MOST_OFFSET_DENOMINATOR = 64
+_MOST_WRITTEN = 1.25
+"""How many bits of coefficients explain one bit of values: more explain anything."""
 _MOST_MONOMIALS = 40
 """More than that for pairs and triples would take long."""
 
@@ -42,6 +45,7 @@ class Fitter:
         self._most_terms = min(_MOST_TERMS, len(points) - 1)  # of the points, one is a check
         self._found: dict[Values, Expression | None] = {}
         names = [name for name in points[0] if len({point[name] for point in points}) > 1]
+        self._columns = {name: [point[name] for point in points] for name in names}
         self._monomials: dict[Monomial, Values] = {(): (1,) * len(points)}
         for degree in range(1, _HIGHEST_DEGREE + 1):
             for factors in combinations_with_replacement(names, degree):
@@ -56,13 +60,19 @@ class Fitter:
             self._found[values] = self._fit(values)
         return self._found[values]
 
-    def _fit(self, values: Values) -> Expression | None:
+    def _fit(self, values: Values, *, is_part: bool = False) -> Expression | None:
         if len(set(values)) == 1:
             return Expression.constant(values[0])
         for terms in range(1, self._most_terms + 1):
-            found = [*self._solutions(values, terms)]
-            if found:
-                return min(found, key=_cost)
+            solutions = [*self._solutions(values, terms)]
+            if solutions:
+                return min(solutions, key=_cost)
+        for name, column in () if is_part else self._columns.items():  # several terms of a batch
+            part = self._fit(tuple(Fraction(v) / n for v, n in zip(values, column, strict=True)), is_part=True)
+            if part is not None and len(part.terms) > 1:
+                found = part * Expression.name(name)
+                if _is_simple(found, values) and self._has_whole_batch(found):
+                    return found
         return None
 
     def _solutions(self, values: Values, terms: int) -> Iterator[Expression]:
@@ -75,8 +85,15 @@ class Fitter:
                 expression = Expression(())
                 for (monomial, _), coefficient in zip(chosen, solution, strict=True):
                     expression += Expression(((monomial, coefficient),))
-                if _is_simple(expression):
+                if _is_simple(expression, values) and self._has_whole_batch(expression):
                     yield expression
+
+    def _has_whole_batch(self, expression: Expression) -> bool:
+        """Whether nothing divides small sizes alone: a third of a batch means nothing."""
+        return all(
+            c.denominator == 1 or not monomial or any(self.points[0][name] > SMALL for name, _ in monomial)
+            for monomial, c in expression.terms
+        )
 
 
 def _solve(columns: Sequence[Values], values: Values) -> list[Fraction] | None:
@@ -97,11 +114,12 @@ def _solve(columns: Sequence[Values], values: Values) -> list[Fraction] | None:
     return [Fraction(row[n]) / row[i] for i, row in enumerate(rows[:n])]
 
 
-def _is_simple(expression: Expression) -> bool:
-    return all(
-        c.denominator <= (_MOST_DENOMINATOR if monomial else _MOST_OFFSET_DENOMINATOR)
-        for monomial, c in expression.terms
-    )
+def _is_simple(expression: Expression, values: Values) -> bool:
+    """Whether the numbers in an expression say less than the values that it stands for."""
+    common = math.lcm(*(c.denominator for _, c in expression.terms))
+    written = sum(math.log2(abs(float(c) * common) + 1) for _, c in expression.terms) + math.log2(common)
+    said = sum(math.log2(abs(float(value)) + 1) for value in values)
+    return len(expression.terms) == 1 or written <= _MOST_WRITTEN * said
 
 
 def _cost(expression: Expression) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch.utils import _pytree as pytree
 
@@ -16,22 +15,13 @@ from modeldiagrams.tracer.recording.module_calls import argument_names, find_ten
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FollowedSizes", "find_followed_sizes", "name_leaves"]
+    Place: TypeAlias = tuple[str, int | None]
+    """Input and dimension; None for an argument that is a whole number."""
+
+__all__ = ["find_followed_sizes", "name_leaves"]
 
 
-@dataclass(frozen=True)
-class FollowedSizes:
-    """What changes with the parameters of a function that makes inputs."""
-
-    parameters: dict[str, int] = field(default_factory=dict)
-    """Those that some size follows → their defaults."""
-    dims: dict[str, list[str | None]] = field(default_factory=dict)
-    """Input → for each dimension, the parameter that it is equal to; empty if it follows in another way, as T + 1."""
-    arguments: dict[str, str] = field(default_factory=dict)
-    """Argument that is a whole number → the parameter that it is equal to."""
-
-
-def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Callable[..., Any]) -> FollowedSizes:
+def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Callable[..., Any]) -> dict[Place, str]:
     """Call the author's function once with other values of its parameters, and compare.
 
     Args:
@@ -39,57 +29,36 @@ def find_followed_sizes(inputs_from: str, args: Any, kwargs: Any, function: Call
         args: The positional arguments that it gave for its defaults.
         kwargs: The others.
         function: The model, or what is called in its place.
+
+    Returns:
+        Where a size changes → the parameter that it is equal to; empty if it follows in another way, as T + 1.
     """
-    defaults = {
-        name: parameter.default
-        for name, parameter in get_parameters(locate(inputs_from)).items()
-        if type(parameter.default) is int and parameter.default > 0
-    }
-    if not defaults:
-        return FollowedSizes()
+    defaults = {name: each.default for name, each in get_parameters(locate(inputs_from)).items()}
+    defaults = {name: value for name, value in defaults.items() if type(value) is int and value > 0}
     moved: dict[str, int] = {}
     for factor, (name, value) in enumerate(defaults.items(), 2):
         moved[name] = value * factor
         while moved[name] in [*defaults.values(), *list(moved.values())[:-1]]:
             moved[name] += value
     try:
-        own, others = call_for_inputs(inputs_from), call_for_inputs(inputs_from, moved)
+        calls = [(args, kwargs), call_for_inputs(inputs_from), call_for_inputs(inputs_from, moved)] if moved else []
     except TargetError:  # it takes no such sizes
-        return FollowedSizes()
-    names = argument_names(function)
-    given, before, after = (
-        dict(find_tensor_arguments(names, *each, into_objects=True)) for each in ((args, kwargs), own, others)
-    )
-    shapes = [[(name, *tensor.shape) for name, tensor in found.items()] for found in (given, before)]
-    ranks = [[(name, tensor.ndim) for name, tensor in found.items()] for found in (before, after)]
-    if shapes[0] != shapes[1] or ranks[0] != ranks[1]:
-        return FollowedSizes()  # the model is a part of what gets these inputs, or gets other ones at other sizes
+        return {}
+    given, before, after = [_list_sizes(argument_names(function), *call) for call in calls] or [{}, {}, {}]
+    if given != before or before.keys() != after.keys():
+        return {}  # the model is a part of what gets these inputs, or gets other ones at other sizes
+    parameters = {(value, moved[name]): name for name, value in reversed(defaults.items())}
+    return {at: parameters.get((old, after[at]), "") for at, old in before.items() if old != after[at]}
 
-    def follow(old: int, new: int) -> str | None:
-        equal = (name for name, value in defaults.items() if (value, moved[name]) == (old, new))
-        return None if old == new else next(equal, "")
 
-    dims = {
-        name: [follow(*sizes) for sizes in zip(before[name].shape, after[name].shape, strict=True)] for name in before
-    }
-    numbers = dict(name_leaves(names[0], *others)[0])
-    arguments = {
-        name: found
-        for name, old in name_leaves(names[0], args, kwargs)[0]
-        if type(old) is int and (found := follow(old, numbers.get(name, 0)))
-    }
-    used = {*arguments.values()}.union(*dims.values())
-    return FollowedSizes({name: value for name, value in defaults.items() if name in used}, dims, arguments)
+def _list_sizes(names: Any, args: Any, kwargs: Any) -> dict[Place, int]:
+    tensors = find_tensor_arguments(names, args, kwargs, into_objects=True)
+    found: dict[Place, int] = {(name, at): size for name, each in tensors for at, size in enumerate(each.shape)}
+    return found | {(name, None): leaf for name, leaf in name_leaves(names[0], args, kwargs)[0] if type(leaf) is int}
 
 
 def name_leaves(positional: tuple[str, ...], args: Any, kwargs: Any) -> tuple[list[tuple[str, Any]], pytree.TreeSpec]:
-    """What is in arguments, by path, also in lists, tuples and dicts: ``num_frames``, ``size[0]``; and the containers.
-
-    Args:
-        positional: Names of the positional arguments.
-        args: These arguments.
-        kwargs: The others.
-    """
+    """What is in arguments by path, also in containers, ``num_frames``, ``size[0]``; and the containers."""
     leaves, containers = pytree.tree_flatten_with_path((args, kwargs))
     return [(_write_path(path, positional), leaf) for path, leaf in leaves], containers
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from modeldiagrams.resolve.dimensions.fitting import SMALL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.pass_numbers import PassNumbers
     from modeldiagrams.resolve.dimensions.sized_passes import SizedPasses, Sizes
 
 __all__ = ["FreeSizes"]
 
-_SMALL = 4
-"""Sizes up to this are no multiples of anything: they grow by 1."""
 _FACTORS = [*itertools.permutations((2, 3, 5))]
 """By how much each name grows in each pass. They differ, so that products of names can be told apart."""
-_EVEN = 64
-"""Sizes that layers with steps make from even larger ones: 299, 363, 427."""
+_OF_IMAGES, _OF_SOUNDS = 448, 26880
+"""Multiples of the steps of usual layers: 64 and 7 for images, and also 256, 320, 384 for sounds."""
+_IMAGE, _SOUND = 28, 1000
+"""The least sizes that are sides of images, and lengths of sounds."""
 _RESERVE = 4
 """Passes that are kept for the sizes that are free."""
 _LARGE = 64
@@ -37,7 +39,7 @@ class FreeSizes:
         """
         self.passes, self.fixed = passes, fixed
         self.steps = {
-            name: 1 if size <= _SMALL else size for name, size in passes.base.items() if name not in self.fixed
+            name: 1 if size <= SMALL else size for name, size in passes.base.items() if name not in self.fixed
         }
         """By how much each free size changes."""
         self._not_tied: set[tuple[str, str]] = set()
@@ -47,8 +49,8 @@ class FreeSizes:
         """The free sizes."""
         return [name for name in self.passes.base if name in self.steps]
 
-    def points(self, n_points: int) -> list[tuple[Sizes, Graph]]:
-        """Sizes and graphs of passes that moved all free sizes, after that shown; only that if none is free.
+    def points(self, n_points: int) -> list[tuple[Sizes, PassNumbers]]:
+        """Sizes and numbers of passes that moved all free sizes, after that shown; only that if none is free.
 
         Args:
             n_points: How many, up to three.
@@ -57,24 +59,29 @@ class FreeSizes:
             BudgetSpentError: if that takes too many passes.
         """
         base = self.passes.base
-        found: list[tuple[Sizes, Graph]] = [(base, self.passes.graph)]
+        found: list[tuple[Sizes, PassNumbers]] = [(base, self.passes.numbers)]
         while len(found) <= n_points and self.names:
             sizes = self._at(len(found) - 1)
-            graph = self.passes.run(sizes)
-            if isinstance(graph, str):
-                self._find_refused(sizes, graph)
+            numbers = self.passes.run(sizes)
+            if not isinstance(numbers, str):
+                found.append((self.passes.complete(sizes), numbers))
+            elif len(found) > 1 or not self.passes.is_special(sizes, self._at(1)):
+                self._find_refused(sizes, numbers)
                 found = [each for each in found if all(each[0][name] == base[name] for name in self.fixed)]
-            else:
-                found.append((self.passes.complete(sizes), graph))
         return found
 
-    def with_even_steps(self) -> FreeSizes:
-        """The same, but large sizes move by a number that is even, however odd they are themselves."""
+    def with_usual_steps(self) -> FreeSizes:
+        """The same, but large sizes move by multiples of usual steps, and not of their own: 299, 747, 1195."""
         other = FreeSizes(self.passes, dict(self.fixed))
         for name, step in self.steps.items():
-            is_odd = step == self.passes.base[name] and step >= _EVEN // 2 and step % _EVEN
-            other.steps[name] = _EVEN if is_odd else step
+            usual = _OF_SOUNDS if step >= _SOUND else _OF_IMAGES
+            other.steps[name] = usual if step == self.passes.base[name] >= _IMAGE else step
         return other
+
+    def suits_layers(self) -> bool:
+        """Whether large sizes are themselves multiples of most steps of layers, such as 32 for images."""
+        steps = {name: step for name, step in self.steps.items() if step == self.passes.base[name] >= _IMAGE}
+        return all(step % (320 if step >= _SOUND else 32) == 0 for step in steps.values())
 
     def _at(self, point: int) -> dict[str, int]:
         return {
@@ -103,7 +110,7 @@ class FreeSizes:
     def _shorten(self, name: str) -> bool:
         """Find a smaller step for a size; whether there is one."""
         base, before = self.passes.base[name], self.steps[name]
-        tries = [32 if base >= _LARGE else 1, *([-(base // 8)] if base > 2 * _SMALL else [])]
+        tries = [32 if base >= _LARGE else 1, *([-(base // 8)] if base > 2 * SMALL else [])]
         for step in tries[tries.index(before) + 1 :] if before in tries else tries:
             most = base + (max(_FACTORS[0]) - 1) * step
             if self.passes.can_spare(_RESERVE) and not isinstance(self.passes.run({name: most}), str):
@@ -116,10 +123,10 @@ class FreeSizes:
         base = self.passes.base
         for one, other in itertools.combinations([name for name in base if name in self.fixed], 2):
             is_seen = {one, other} & self.passes.tied.keys() or (one, other) in self._not_tied
-            if base[one] != base[other] or base[one] == 1 or is_seen or not self.passes.can_spare(_RESERVE):
+            if base[one] != base[other] or is_seen or not self.passes.can_spare(_RESERVE):
                 continue
             self._not_tied.add((one, other))
-            step = 1 if base[one] <= _SMALL else base[one]
+            step = 1 if base[one] <= SMALL else base[one]
             self.passes.tied[other] = one
             if isinstance(self.passes.run({one: base[one] + step}), str):
                 del self.passes.tied[other]

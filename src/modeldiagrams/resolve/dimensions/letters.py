@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 from modeldiagrams.ir.expressions import Expression, parse_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from modeldiagrams.ir.sizes import NamedSizes
 
 __all__ = ["choose_letters"]
 
-_LETTERS = "NMKPQR"
-_MOST = 9
+_LETTERS, _DIGITS = "NMKPQR", "₁₂₃₄₅₆₇₈₉"
 _FEWEST_TENSORS = 4
 _SHORTEST = 6
 """Characters of an expression that is long: ``H·W/16``, but not ``2·T−1``."""
@@ -25,27 +22,27 @@ def choose_letters(named: NamedSizes) -> dict[str, str]:
     """Return letters for repeated expressions, in the order of their tensors; those of the author are taken already."""
     counts = Counter(part for texts in named.tensors.values() for part in {_find_part(text) for text in texts if text})
     order = [part for part, count in counts.items() if part and count >= _FEWEST_TENSORS]
-    chosen: list[str] = []
     stands = [parse_expression(text) for text in named.letters.values()]
+    chosen: list[str] = []
     for part in sorted(order, key=lambda part: (len(parse_expression(part).names), -counts[part], part)):
         # `B*H*W/256` is `B·N` if `H*W/256` is `N`
-        if len(chosen) < _MOST and not any(_is_multiple(parse_expression(part), one) for one in stands):
+        if len(chosen) < len(_DIGITS) and not any(_is_multiple(parse_expression(part), one) for one in stands):
             chosen.append(part)
             stands.append(parse_expression(part))
-    shown = [part for part in order if part in chosen]
-    return dict(zip(_name_letters(len(shown), {*named.sizes, *named.letters}), shown, strict=False))
+    taken = {name[0] for name in (*named.sizes, *named.letters)}
+    letter = next((one for one in _LETTERS if one not in taken), None)
+    names = [letter + digit for digit in _DIGITS] if letter and len(chosen) > 1 else [*filter(None, [letter])]
+    return dict(zip(names, [part for part in order if part in chosen], strict=False))
 
 
 def _find_part(text: str) -> str:
     """The part that may get a letter: of ``H*W/256+5``, what is before ``+5``; empty for a short expression."""
     whole = parse_expression(text)
-    parts = [Expression(tuple(term for term in whole.terms if term[0])), whole]
-    return next((str(part) for part in parts if _is_long(part)), "")
-
-
-def _is_long(expression: Expression) -> bool:
-    text = expression.readable()
-    return len(text) >= _SHORTEST and sum(text.count(sign) for sign in "·/+−⌈⌊") > 1
+    for part in (Expression(tuple(term for term in whole.terms if term[0])), whole):
+        readable = part.readable()
+        if len(readable) >= _SHORTEST and sum(readable.count(sign) for sign in "·/+−⌈⌊") > 1:
+            return str(part)
+    return ""
 
 
 def _is_multiple(whole: Expression, part: Expression) -> bool:
@@ -56,10 +53,3 @@ def _is_multiple(whole: Expression, part: Expression) -> bool:
     rest = Counter(dict(monomial))
     rest.subtract(dict(other))
     return min(rest.values()) >= 0 and (c / d).denominator == 1 and (c == d or any(rest.values()))
-
-
-def _name_letters(count: int, taken: Iterable[str]) -> list[str]:
-    letter = next((one for one in _LETTERS if not any(name.startswith(one) for name in taken)), None)
-    if letter is None:
-        return []
-    return [letter] if count == 1 else [f"{letter}{'₀₁₂₃₄₅₆₇₈₉'[i + 1]}" for i in range(count)]

@@ -20,7 +20,7 @@ from modeldiagrams.tracer.fake.known_values import SMALL
 from modeldiagrams.tracer.recording.module_calls import argument_names, find_tensor_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from modeldiagrams.resolve.dimensions.naming import InputNames
 
@@ -55,8 +55,7 @@ class InputMover:
             inputs_from: Path of the function that made them, if the author named one.
             function: The model, or what is called in its place.
         """
-        self._args, self._kwargs, self.names = args, kwargs, names
-        self._inputs_from = inputs_from
+        self._args, self._kwargs, self.names, self._inputs_from = args, kwargs, names, inputs_from
         self._argument_names = argument_names(function)
         self._tensors = self._find(args, kwargs)
         self.without_large = False
@@ -67,17 +66,16 @@ class InputMover:
 
     def explain_fixed(self) -> dict[str, str]:
         """Name of a size that can't move → why: a tensor that has it is sparse, for example."""
+        try:
+            _copy(self._args, self._kwargs, {id(tensor): tensor for tensor in self._tensors.values()})
+        except Exception as error:  # noqa: BLE001  (whatever an object among the inputs raises)
+            return dict.fromkeys(self.names.sizes, f"the inputs can't be copied: {error}")
         found: dict[str, str] = {}
         for name, dims in self.names.dims.items():
             problem = _find_problem(self._tensors[name])
             for size in dims if problem else ():
-                if isinstance(size, str):
-                    found.setdefault(size, f"{name} {problem}")
-        try:
-            _copy(self._args, self._kwargs, {id(tensor): tensor for tensor in self._tensors.values()})
-        except Exception as error:  # noqa: BLE001  (whatever an object among the inputs raises)
-            found = {**dict.fromkeys(self.names.sizes, f"the inputs can't be copied: {error}"), **found}
-        return found
+                found.setdefault(str(size), f"{name} {problem}")
+        return {name: why for name, why in found.items() if name in self.names.sizes}
 
     def move(self, sizes: Mapping[str, int]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The inputs at other sizes.
@@ -96,8 +94,7 @@ class InputMover:
         copies: dict[int, Any] = {}
         for name, tensor in tensors.items():
             like = self._tensors.get(name, tensor)
-            placed = tensor if tensor.device == like.device else tensor.to(like.device)
-            copies.setdefault(id(tensor), self._move_tensor(name, placed, sizes))
+            copies.setdefault(id(tensor), self._move_tensor(name, tensor.to(like.device), sizes))
         if self.names.arguments:
             leaves, containers = name_leaves(self._argument_names[0], args, kwargs)
             named = [(self.names.arguments.get(path, ""), leaf) for path, leaf in leaves]
@@ -106,10 +103,7 @@ class InputMover:
 
     def _move_tensor(self, name: str, tensor: Tensor, sizes: Mapping[str, int]) -> Tensor:
         dims = self.names.dims.get(name, ())
-        target = [
-            sizes.get(dim, size) if isinstance(dim, str) else size
-            for dim, size in zip(dims, tensor.shape, strict=False)
-        ]
+        target = [sizes.get(str(dim), size) for dim, size in zip(dims, tensor.shape, strict=False)]
         has_floats = self.without_large and tensor.is_floating_point() and tensor.device.type == "cpu"
         on_meta = has_floats and math.prod(target) > SMALL
         moved = _resize(tensor, target, on_meta=on_meta) if dims and target != [*tensor.shape] else tensor
@@ -120,32 +114,24 @@ class InputMover:
 
     def _renew_values(self, name: str, tensor: Tensor, moved: Tensor, sizes: Mapping[str, int]) -> Tensor:
         """Scale whole numbers that are about a size, and continue sequences of positions."""
-        word, most = get_last_word(name), int(tensor.max())
-        last = str((self.names.dims.get(name) or ("",))[-1])
-        is_longer = last in sizes and self.names.meanings.get(last) != "batch"
-        if is_longer and _POSITIONS.fullmatch(word) and (tensor.diff() == 1).all():
-            first = moved.narrow(-1, 0, 1)
-            return first + torch.arange(moved.shape[-1], dtype=tensor.dtype, device=tensor.device)
+        word, base = get_last_word(name), self.names.sizes
+        own = {*self.names.dims.get(name, ()), *self.names.parameters.values()}
+        if _POSITIONS.fullmatch(word) and tensor.ndim and (tensor.diff() == 1).all():
+            return moved[..., :1] + torch.arange(moved.shape[-1], dtype=tensor.dtype, device=tensor.device)
         is_index = _INDICES.fullmatch(word) is not None
         if is_index or _LENGTHS.fullmatch(word):
-            least = most + is_index
-            before = self._find_size(name, least)
-            after = sizes.get(before, 0) if before else 0
-            old = self.names.sizes.get(before or "", 0)
-            if after and after != old and (least == old or least > after):
+            least = int(tensor.max()) + is_index
+            # they are about the smallest size of another dimension that they fit into
+            fitting = {size: number for size, number in base.items() if size not in own and number >= least}
+            about = min(fitting, key=lambda size: fitting[size], default="")
+            old, after = base.get(about, 0), sizes.get(about, base.get(about, 0))
+            if after != old and (least == old or least > after):
                 moved = moved * (after - is_index) // max(old - is_index, 1)
                 moved = moved.clamp(min=1) if "len" in word and "cu" not in word and int(tensor.min()) else moved
-        if moved.ndim == 1 and moved.shape != tensor.shape and len(tensor) > 1:
-            steps = tensor.diff()
-            moved = moved.sort().values if (steps >= 0).all() else moved
-            moved = moved.sort(descending=True).values if (steps <= 0).all() else moved
+        for is_falling in (False, True) if moved.ndim == 1 and moved.shape != tensor.shape else ():
+            if tensor.equal(tensor.sort(descending=is_falling).values):
+                moved = moved.sort(descending=is_falling).values
         return moved
-
-    def _find_size(self, name: str, least: int) -> str | None:
-        """The size of another dimension that the values of an input are about: the smallest one that they fit into."""
-        own = {*self.names.dims.get(name, ()), *self.names.parameters.values()}
-        fitting = {size: number for size, number in self.names.sizes.items() if size not in own and number >= least}
-        return min(fitting, key=lambda size: fitting[size], default=None)
 
 
 def _copy(args: Any, kwargs: Any, copies: dict[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -156,30 +142,27 @@ def _copy(args: Any, kwargs: Any, copies: dict[int, Any]) -> tuple[tuple[Any, ..
 
 def _find_problem(tensor: Tensor) -> str:
     """Why a tensor can't have other sizes; empty if it can."""
-    if tensor.is_nested:
-        return "is a nested tensor"
-    if tensor.layout is not torch.strided:
-        return f"is sparse ({tensor.layout})"
+    if tensor.is_nested or tensor.layout is not torch.strided:
+        return "is a nested tensor" if tensor.is_nested else f"is sparse ({tensor.layout})"
     if tensor.is_quantized:
         return "is quantised"
     if type(tensor) not in (Tensor, nn.Parameter) and not isinstance(tensor, FakeTensor):
         return f"is a {type(tensor).__name__}"
-    return "" if min(_gaps(tensor).values(), default=0) >= 0 else "overlaps itself in memory"
+    return "overlaps itself in memory" if _lay_out(tensor, tensor.shape) is None else ""
 
 
-def _gaps(tensor: Tensor) -> dict[int, int]:
-    """Dimensions, those with the smallest strides first → elements that their items leave out in memory.
-
-    Those with one item, or that are expanded, leave out none.
-    """
-    gaps: dict[int, int] = {}
-    end = 1
+def _lay_out(tensor: Tensor, sizes: Sequence[int]) -> list[int] | None:
+    """Strides at other sizes: items of a dimension leave out as much in memory as before; None if they overlap."""
+    strides, end, end_before = [0] * tensor.ndim, 1, 1
     for dim in sorted(range(tensor.ndim), key=lambda dim: (tensor.stride(dim), -dim)):
         size, stride = tensor.shape[dim], tensor.stride(dim)
-        is_free = size <= 1 or not stride
-        gaps[dim] = 0 if is_free else stride - end
-        end = end if is_free else stride * size
-    return gaps
+        is_free = size <= 1 or not stride  # one item, or expanded, leaves out nothing
+        strides[dim] = end if is_free else end + stride - end_before
+        if not is_free and stride < end_before:
+            return None
+        end_before = end_before if is_free else stride * size
+        end = strides[dim] * sizes[dim] if sizes[dim] > 1 else end
+    return strides
 
 
 def _resize(tensor: Tensor, sizes: list[int], *, on_meta: bool = False) -> Tensor:
@@ -187,19 +170,15 @@ def _resize(tensor: Tensor, sizes: list[int], *, on_meta: bool = False) -> Tenso
 
     Some models look for the end token. Without values, it is on the meta device.
     """
-    expanded = {dim for dim, size in enumerate(tensor.shape) if size > 1 and not tensor.stride(dim)}
     core = tensor.detach().to("meta") if on_meta else tensor.detach()
     for dim, size in enumerate(sizes):
         before = core.shape[dim]
-        if dim in expanded or not size:
+        if not size or (before > 1 and not tensor.stride(dim)):  # expanded
             core = core.narrow(dim, 0, min(size, 1))
         elif before != size:
             more = torch.cat([core] * math.ceil(size / before), dim).narrow(dim, 0, size - 1)
             core = torch.cat([more, core.narrow(dim, before - 1, 1)], dim)
-    strides, end = [0] * core.ndim, 1
-    for dim, gap in _gaps(tensor).items():
-        strides[dim] = end + gap
-        end = strides[dim] * core.shape[dim] if core.shape[dim] > 1 else end
+    strides = _lay_out(tensor, core.shape) or core.stride()
     core = core.new_empty_strided(core.shape, strides).copy_(core).expand(sizes)
     if type(tensor) is nn.Parameter:
         return nn.Parameter(core, requires_grad=tensor.requires_grad)

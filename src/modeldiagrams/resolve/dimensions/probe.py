@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.check_sizes import check_sizes
-from modeldiagrams.ir.graph import InputNode
+from modeldiagrams.ir.graph import InputNode, OpNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
+from modeldiagrams.resolve.dimensions.counted_sizes import name_counted
+from modeldiagrams.resolve.dimensions.fitting import SMALL
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
 from modeldiagrams.resolve.dimensions.letters import choose_letters
 from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
 from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
-from modeldiagrams.resolve.dimensions.size_fits import SizeFits, fit_sizes
+from modeldiagrams.resolve.dimensions.size_fits import BY_VALUES, SizeFits, fit_sizes
+from modeldiagrams.resolve.dimensions.size_limits import find_limit
 from modeldiagrams.resolve.dimensions.sized_passes import BudgetSpentError, SizedPasses
 from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.resolve.dimensions.size_fits import Key
+    from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
     from modeldiagrams.resolve.dimensions.sized_passes import Sizes
     from modeldiagrams.tracer import Trace
 
@@ -38,6 +42,15 @@ _FEW_POINTS = 2
 """Passes to fit expressions to, which is one more with the traced pass; with another one if that is not enough."""
 _MOST_POINTS = 4
 """The most passes for that, with one to validate."""
+
+
+_FAR, _FAR_LOOP = 32, 6
+"""How much larger the sizes of the last pass are than those of the traced one; less if loops run more often there."""
+_VERY_FAR = 2100
+"""And at least this large: more than most tables of positions have."""
+_USUAL = 210
+"""A product of the prime factors of usual steps."""
+_NOT_CHECKED = "not checked further"
 
 
 class CalledModel(Protocol):
@@ -94,7 +107,16 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
     except Exception as fault:  # noqa: BLE001  (the graph is right without names)
         text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
         return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
-    return found
+    return found and msgspec.structs.replace(found, mistake=_find_constants(found))
+
+
+def _find_constants(found: NamedSizes) -> str:
+    """Say which names of the author's are of sizes that never change."""
+    return "\n".join(
+        f"option `dims`: {name} names {size.size}, which never changes; write the number ({size.fixed})"
+        for name, size in found.sizes.items()
+        if size.named_by == "author" and size.fixed
+    )
 
 
 class _Search:
@@ -108,10 +130,16 @@ class _Search:
                         self._places[name].append((node.outputs[0], i))
         self._passes = SizedPasses(trace, mover, names.sizes, is_limited=is_limited)
         self._free = FreeSizes(self._passes, mover.explain_fixed())
+        self._by_values: set[str] = set()
         self._notes: list[str] = []
         self._multiples: dict[str, int] = {}
         """What each free size differs from the traced one by a multiple of."""
-        self._validated: dict[str, int] = {}
+        self._limits: dict[str, tuple[int, str] | None] = {}
+        self._validated: list[Sizes] = []
+        """The sizes of passes that no expression was fitted to."""
+        self._counted: dict[str, Size] = {}
+        self._tries_less = True
+        """Whether the pass that validates has smaller sizes than the traced one."""
 
     def run(self) -> NamedSizes | None:
         if not self._passes.base:
@@ -119,64 +147,115 @@ class _Search:
         fits = SizeFits()
         try:
             fits = self._fit()
+            if fits.expressions:
+                self._find_limits(fits)
+                self._name_counted(fits)
         except BudgetSpentError as spent:
-            self._notes.append(f"Sizes have no names: {spent}")
+            if not fits.expressions:
+                self._notes.append(f"Sizes have no names: {spent}")
         return self._write(fits)
 
     def _fit(self) -> SizeFits:
         """Fit as few passes as do, and validate that with one more, as near as the expressions allow."""
-        n_points = _FEW_POINTS
-        fits, is_coarse = self._fit_points(n_points), False
+        self._by_values = self._passes.list_decided_by_values()
+        n_points, coarse, was_coarse = _FEW_POINTS, set[str](), False
+        fits = self._fit_points(n_points)
         while self._free.names:
-            while self._fix_folded(fits):
+            sizes = self._choose_sizes(fits, coarse)
+            found = self._passes.run(sizes)
+            wrong = [] if isinstance(found, str) else self._find_wrong(fits)
+            if self._tries_less and (isinstance(found, str) or wrong):
+                self._tries_less = False
+            elif not isinstance(found, str) and not wrong:
+                if not self._fix_folded(fits):
+                    break
                 fits = self._fit_points(n_points)
-            for name, multiple in _find_multiples(fits, self._free.names).items():
-                self._multiples[name] = math.lcm(self._multiples.get(name, 1), multiple)
-            self._validated = self._choose_sizes()
-            graph = self._passes.run(self._validated)
-            wrong = [] if isinstance(graph, str) else self._find_wrong(fits)
-            if not isinstance(graph, str) and not wrong:
-                break
-            if n_points == _FEW_POINTS and not isinstance(graph, str):
+            elif n_points == _FEW_POINTS and not isinstance(found, str):
                 n_points += 1
                 fits = self._fit_points(n_points)
-            elif not is_coarse:  # it pads: then only larger steps tell the same
-                is_coarse = True
+            elif not was_coarse:  # it pads: then only larger steps tell the same
                 names = set[str]().union(*(fits.expressions[key].names for key in wrong if key in fits.expressions))
-                for name in names & {*self._free.names} or self._free.names:
-                    self._multiples[name] = math.lcm(self._multiples[name], abs(self._free.steps[name]))
-            elif isinstance(graph, str):
-                self._notes.append(f"Sizes have no names: none holds at {_say(self._validated)}: {graph}")
+                coarse, was_coarse = names & {*self._free.names} or {*self._free.names}, True
+            elif isinstance(found, str):
+                self._notes.append(f"Sizes have no names: none holds at {_say(sizes)}: {found}")
                 return SizeFits()
             else:
+                coarse = set()
                 fits.drop(wrong)
-                break
         return fits
 
+    def _find_limits(self, fits: SizeFits) -> None:
+        """Find the largest sizes, and run at far larger ones: what is rounded, or changes, shows there."""
+        passes = self._passes
+        large = [name for name in self._free.names if passes.base[name] > SMALL and self._free.steps[name] > 0]
+        for name in large:
+            self._limits[name] = find_limit(passes, fits, name)
+        has_loops = any(key[0] == "times" for key in fits.expressions)
+        far = {name: self._choose_far(name, _FAR_LOOP if has_loops else _FAR) for name in large}
+        refused: list[str] = []
+        try:
+            runs = not far or not isinstance(passes.run(far), str)
+            if not runs:
+                refused = [name for name in large if isinstance(passes.run({name: far[name]}), str)]
+        except BudgetSpentError:
+            runs = False
+        for name in [] if runs else refused or large:
+            largest = max(sizes[name] for sizes, _ in self._list_checked())
+            self._limits[name] = self._limits[name] or (largest, _NOT_CHECKED)
+        with contextlib.suppress(BudgetSpentError):
+            for name in refused:
+                self._limits[name] = find_limit(passes, fits, name) or self._limits[name]
+        fits.drop(self._find_wrong(fits))
+
+    def _name_counted(self, fits: SizeFits) -> None:
+        """Name what values decide, if passes that assume other sizes of it run as the traced one."""
+        passes, checked = self._passes, self._list_checked()
+        if BY_VALUES not in fits.unknown.values() or passes.other_way:
+            return
+        points = [(passes.base, passes.numbers), *checked]
+        largest = max((sizes for sizes, _ in points), key=lambda sizes: math.prod(sizes.values()))
+        unlike = [(sizes, passes.assume_fewer(sizes, assumes_unlike=True)) for sizes in (passes.base, largest)]
+        fewer = (passes.base, passes.assume_fewer(passes.base, knows_inputs=False))
+        others = [(sizes, each) for sizes, each in (*unlike, fewer) if each is not None]
+        if fewer[1] is not None:
+            self._counted = name_counted(self._graph, fits, points, others)
+
+    def _choose_far(self, name: str, factor: int) -> int:
+        """A far larger size that the model takes, as many steps away as have no factor with usual steps in common."""
+        base, multiple = self._passes.base[name], self._multiples[name]
+        far = base * factor if factor == _FAR_LOOP else max(base * factor, _VERY_FAR)
+        limit, _ = self._limits[name] or (far, "")
+        steps = max((min(far, limit) - base) // multiple, 1)
+        while math.gcd(steps, _USUAL) > 1:
+            steps -= 1
+        return base + steps * multiple
+
     def _fit_points(self, n_points: int) -> SizeFits:
-        fits = fit_sizes(self._graph, self._free.points(n_points))
-        if n_points == _FEW_POINTS and fits.lacks_some():
-            return self._fit_points(n_points + 1)
-        before = self._free
-        even = before.with_even_steps()
-        if even.steps == before.steps or not self._passes.can_spare(_MOST_POINTS) or not fits.lacks_some():
-            return fits
-        other = fit_sizes(self._graph, even.points(n_points))
-        if len(other.unknown) < len(fits.unknown) and even.steps.keys() == before.steps.keys():
-            self._free, fits = even, other
-        return fits
+        usual = self._free.with_usual_steps()
+        first, other = (self._free, usual) if self._free.suits_layers() else (usual, self._free)
+        fits = fit_sizes(self._graph, first.points(n_points), self._by_values)
+        if fits.lacks_some() and other.steps != first.steps and self._passes.can_spare(_MOST_POINTS):
+            others = fit_sizes(self._graph, other.points(n_points), self._by_values)
+            if len(others.unknown) < len(fits.unknown) and other.steps.keys() == first.steps.keys():
+                first, fits = other, others
+        self._free = first
+        if fits.has_unknown_loops and self._passes.may_loop:
+            self._passes.forbid_loops()
+            return self._fit_points(n_points)
+        return self._fit_points(n_points + 1) if fits.lacks_some() and n_points == _FEW_POINTS else fits
 
     def _find_wrong(self, fits: SizeFits) -> list[Key]:
         """What expressions get wrong in any pass at sizes for which they should hold."""
-        wrong = (key for sizes, graph in self._list_checked() for key in fits.find_wrong(graph, sizes))
+        wrong = (key for sizes, each in self._list_checked() for key in fits.find_wrong(each.numbers, sizes))
         return [*dict.fromkeys(wrong)]
 
-    def _list_checked(self) -> list[tuple[Sizes, Graph]]:
+    def _list_checked(self) -> list[tuple[Sizes, PassNumbers]]:
         return [
-            (sizes, graph)
-            for sizes, graph in self._passes.ran
+            (sizes, each)
+            for sizes, each in self._passes.ran
             if all(
                 (sizes[name] - size) % self._multiples.get(name, 1) == 0
+                and (self._tries_less or sizes[name] >= size or self._free.steps[name] < 0)
                 if name in self._free.steps
                 else sizes[name] == size
                 for name, size in self._passes.base.items()
@@ -200,24 +279,27 @@ class _Search:
                     return True
         return False
 
-    def _choose_sizes(self) -> dict[str, int]:
-        """Sizes of the pass that validates: those of the last one, if they still fit."""
-        base, last = self._passes.base, self._validated
-        if last.keys() == self._free.steps.keys() and all(
-            (size - base[name]) % self._multiples[name] == 0 for name, size in last.items()
-        ):
-            return last
+    def _choose_sizes(self, fits: SizeFits, coarse: set[str]) -> dict[str, int]:
+        """Sizes of the pass that validates: those of an earlier one if they are as near."""
+        base, free = self._passes.base, self._free
+        self._multiples = _find_multiples(fits, base, free.names)
+        for name in coarse:
+            self._multiples[name] = math.lcm(self._multiples[name], abs(free.steps[name]))
         sizes: dict[str, int] = {}
-        for name in self._free.names:
-            seen = {each[name] for each, _ in self._passes.ran}
+        for name in free.names:
+            seen = {each[name] for each, _ in self._passes.ran if each not in self._validated}
             seen |= {size for other, size in sizes.items() if base[other] == base[name]}
-            sign = 1 if self._free.steps[name] > 0 else -1
-            sizes[name] = choose_unseen(base[name], sign * self._multiples[name], [*seen])
+            multiple = self._multiples[name]
+            less = base[name] - multiple * max(base[name] * 3 // 4 // multiple, 1)
+            start = less - multiple if self._tries_less and base[name] > SMALL and less > 1 else base[name]
+            sizes[name] = choose_unseen(start, multiple if free.steps[name] > 0 else -multiple, [*seen, base[name]])
+        self._validated.append(self._passes.complete(sizes))
         return sizes
 
     def _write(self, fits: SizeFits) -> NamedSizes:
         named = NamedSizes(
-            sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied},
+            sizes={name: self._write_size(name) for name in self._passes.base if name not in self._passes.tied}
+            | self._counted,
             letters=dict(self._names.letters),
             unknown=fits.unknown if fits.expressions else {},
             checked=tuple({**sizes} for sizes, _ in self._list_checked()),
@@ -233,12 +315,22 @@ class _Search:
                 named.arguments.setdefault(name, {})[rest[0]] = str(expression)
             else:
                 getattr(named, field)[name] = str(expression)
+        self._note_new_costs(named)
         named.letters.update(choose_letters(named))
         return named
+
+    def _note_new_costs(self, named: NamedSizes) -> None:
+        """Mark the calls that cost more at other sizes by ops that the graph lacks."""
+        for node in self._passes.other_way.new if self._passes.other_way else ():
+            if isinstance(node, OpNode) and (node.flops or node.activation_bytes):
+                holder = node.id.rpartition("/")[0]
+                known = holder if holder in self._graph.by_id else self._graph.nodes[-1].id
+                named.unknown[known] = f"{node.name} runs, too, at other sizes"
 
     def _write_size(self, name: str) -> Size:
         base, names = self._passes.base[name], self._names
         multiple = self._multiples.get(name, 1)
+        at_most, limit = self._limits.get(name) or (None, "")
         tied = [other for other, one in self._passes.tied.items() if one == name]
         return Size(
             size=base,
@@ -249,18 +341,24 @@ class _Search:
             multiple_of=multiple,
             remainder=base % multiple,
             at_least=min((base, *(sizes[name] for sizes, _ in self._list_checked()))),
+            at_most=at_most,
+            limit=limit,
             fixed=self._free.fixed.get(name, ""),
         )
 
 
-def _find_multiples(fits: SizeFits, names: list[str]) -> dict[str, int]:
-    """What each size has to be a multiple of, up to a remainder: then its share in every expression is whole."""
+def _find_multiples(fits: SizeFits, base: Sizes, names: list[str]) -> dict[str, int]:
+    """What each size may change by multiples of: then all sizes of tensors stay whole while the others don't change."""
     found = dict.fromkeys(names, 1)
-    for expression in set(fits.expressions.values()):
-        for monomial, c in expression.terms:
-            if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0] in found:
-                name = monomial[0][0]
-                found[name] = math.lcm(found[name], c.denominator)
+    for expression in {expression for key, expression in fits.expressions.items() if key[0] == "tensors"}:
+        for name in expression.names & found.keys():
+            if base[name] > SMALL:
+                slopes = (
+                    c * math.prod(base[n] ** p for n, p in m if n != name)
+                    for m, c in expression.terms
+                    if (name, 1) in m
+                )
+                found[name] = math.lcm(found[name], sum(slopes, Fraction(0)).denominator)
     return found
 
 

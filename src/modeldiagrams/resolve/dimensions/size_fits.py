@@ -6,22 +6,24 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+import torch
 
 from modeldiagrams.ir.expressions import Expression
-from modeldiagrams.ir.graph import OpNode
+from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.resolve.dimensions.fitting import Fitter
+from modeldiagrams.resolve.dimensions.pass_numbers import find_whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
 
-    Key: TypeAlias = tuple[str, ...]
-    """A field of `NamedSizes`, and where in it: ``("tensors", "/add:0", "1")``."""
+__all__ = ["BY_VALUES", "Fits", "SizeFits", "fit_sizes"]
 
-__all__ = ["SizeFits", "fit_sizes", "read_numbers"]
-
+BY_VALUES = "depends on values"
 _NOT_SIMPLE = "no simple expression"
 _ONE = Expression.constant(1)
 
@@ -36,14 +38,16 @@ class SizeFits:
     """Of numbers that change."""
     unknown: dict[str, str] = field(default_factory=dict)
     """As in `NamedSizes`."""
+    has_unknown_loops: bool = False
+    """Whether numbers of rounds change in no simple way."""
 
     def lacks_some(self) -> bool:
-        """Whether tensors have sizes that change in no simple way."""
-        return any(":" in name and why.startswith(_NOT_SIMPLE) for name, why in self.unknown.items())
+        """Whether sizes or costs change in no simple way."""
+        return any(why.startswith(_NOT_SIMPLE) for why in self.unknown.values())
 
-    def find_wrong(self, graph: Graph, sizes: Mapping[str, int]) -> list[Key]:
+    def find_wrong(self, numbers: Mapping[Key, int], sizes: Mapping[str, int]) -> list[Key]:
         """The keys of expressions, and of numbers that should be the same, which a pass has other numbers for."""
-        numbers, values = read_numbers(graph), dict[Expression, Fraction]()
+        values = dict[Expression, Fraction]()
         for expression in self.expressions.values():
             if expression not in values:
                 values[expression] = expression.evaluate(sizes)
@@ -51,7 +55,10 @@ class SizeFits:
         return wrong + [
             key
             for key, number in self.numbers.items()
-            if key not in self.expressions and key[1] not in self.unknown and numbers.get(key) != number
+            # in loops with more rounds, arguments differ from round to round
+            if key not in self.expressions
+            and key[1] not in self.unknown
+            and numbers.get(key, number if key[0] == "arguments" else None) != number
         ]
 
     def drop(self, keys: Sequence[Key]) -> None:
@@ -61,52 +68,34 @@ class SizeFits:
             self.unknown[key[1]] = "changes in another way at other sizes"
 
 
-def read_numbers(graph: Graph) -> dict[Key, int]:
-    """The numbers that may change: sizes of tensors, whole numbers among arguments, and costs."""
-    found: dict[Key, int] = {}
-    for tensor, spec in graph.tensors.items():
-        for i, size in enumerate(spec.shape or ()):
-            if isinstance(size, int):
-                found["tensors", tensor, str(i)] = size
-    for node in graph.nodes:
-        if isinstance(node, OpNode):
-            found.update((("arguments", node.id, path), n) for path, n in _find_numbers(node.arguments, ""))
-            for cost in ("flops", "activation_bytes"):
-                if (number := getattr(node, cost)) is not None:
-                    found[cost, node.id] = number
-    return found
-
-
-def _find_numbers(value: Any, path: str) -> Iterator[tuple[str, int]]:
-    if type(value) is int:
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _find_numbers(item, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list | tuple):
-        for i, item in enumerate(value):
-            yield from _find_numbers(item, f"{path}[{i}]")
-
-
-def fit_sizes(graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> SizeFits:
+def fit_sizes(
+    graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]], by_values: Container[str] = ()
+) -> SizeFits:
     """Fit expressions.
 
     Args:
-        graph: The graph that is shown; all passes have its nodes.
-        passes: Sizes and graph of each pass, the shown one first.
+        graph: The graph that is shown.
+        passes: Sizes and numbers of each pass, the shown one first.
+        by_values: Ids of tensors and ops about which values decide.
     """
-    return _Fits(graph, passes).run()
+    return Fits(graph, passes, by_values).run()
 
 
-class _Fits:
-    def __init__(self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], Graph]]) -> None:
-        numbers = [read_numbers(each) for _, each in passes]
-        self._graph, self.found = graph, SizeFits(numbers[0])
+class Fits:
+    """Fits what is known of the sizes of the inputs, and of each op's tensors."""
+
+    def __init__(
+        self, graph: Graph, passes: Sequence[tuple[Mapping[str, int], PassNumbers]], by_values: Container[str] = ()
+    ) -> None:
+        """Read the passes; parameters are those of `fit_sizes`."""
+        numbers = [each.numbers for _, each in passes]
+        self._graph, self._by_values, self.found = graph, by_values, SizeFits(numbers[0])
         self._fitter = Fitter([sizes for sizes, _ in passes])
         self._numbers = {
             key: tuple(each[key] for each in numbers) for key in numbers[0] if all(key in each for each in numbers)
         }
-        self._lost = {key[1] for key in numbers[0] if key not in self._numbers}
+        self._lost = {key[1] for key in numbers[0] if key not in self._numbers and key[0] != "arguments"}
+        self._uneven = frozenset[str]().union(*(each.uneven for _, each in passes))
         self._costs: dict[Any, Expression | None] = {}
         self._products: dict[Any, Expression] = {}
         self._inputs: dict[str, list[str]] = {}
@@ -115,18 +104,32 @@ class _Fits:
                 self._inputs.setdefault(edge.to, []).append(edge.tensor)
 
     def run(self) -> SizeFits:
+        """Fit everything."""
         graph, unknown = self._graph, self.found.unknown
-        unknown.update((name, "not there at other sizes") for name in sorted(self._lost))
-        assumed = {*graph.status.assumed_tensors, *graph.status.assumed_flops}
-        unknown.update((name, "depends on values") for name in graph.status.assumed_tensors)
+        for name in sorted(self._lost):
+            is_uneven = name in self._uneven or name.rpartition(":")[0] in self._uneven
+            unknown[name] = "differs from round to round of its loop" if is_uneven else "not there at other sizes"
         made = {tensor: node for node in graph.nodes if isinstance(node, OpNode) for tensor in node.outputs}
         for tensor in graph.tensors:
-            if tensor not in assumed:
+            if tensor in self._by_values:
+                unknown[tensor] = BY_VALUES
+            else:
                 self._fit_tensor(tensor, made.get(tensor))
         for node in graph.nodes:
-            if isinstance(node, OpNode) and not assumed.intersection((node.id, *node.outputs)):
-                self._fit_op(node)
+            if isinstance(node, OpNode | ModuleNode):
+                self._fit_times(node.id)
+            if isinstance(node, OpNode):
+                if any(name in self._by_values for name in (node.id, *node.outputs)):
+                    unknown[node.id] = BY_VALUES
+                else:
+                    self._fit_op(node)
         return self.found
+
+    def _fit_times(self, name: str) -> None:
+        key = ("times", name)
+        values = self._numbers.get(key, ())
+        if len(set(values)) > 1:
+            self._keep(key, self._fitter.fit(values), values)
 
     def _fit_tensor(self, tensor: str, op: OpNode | None) -> None:
         for i in range(len(self._graph.tensors[tensor].shape or ())):
@@ -139,7 +142,7 @@ class _Fits:
 
     def _fit_op(self, op: OpNode) -> None:
         numbers = self._numbers
-        for path, _ in _find_numbers(op.arguments, ""):
+        for path, _ in find_whole_numbers(op.arguments):
             key: Key = ("arguments", op.id, path)
             if key in numbers and len(set(numbers[key])) > 1:
                 self._keep(key, self._fitter.fit(numbers[key]) or self._fit_to_sizes(numbers[key], op), numbers[key])
@@ -150,6 +153,7 @@ class _Fits:
 
     def _keep(self, key: Key, found: Expression | None, values: Sequence[int]) -> None:
         if found is None:
+            self.found.has_unknown_loops |= key[0] == "times"
             self.found.unknown.setdefault(key[1], f"{_NOT_SIMPLE}: {', '.join(map(str, values))}")
         else:
             self.found.expressions[key] = found
@@ -211,5 +215,18 @@ class _Fits:
         key = values, tuple(tuple(numbers for numbers, _ in shape) for shape in shapes)
         if key not in self._costs:
             found = (self._scaled(values, shape, fits=fits) for fits in (False, True) for shape in shapes)
-            self._costs[key] = next((each for each in found if each is not None), None) or self._fitter.fit(values)
+            first = next((each for each in found if each is not None), None)
+            self._costs[key] = first or self._fitter.fit(values) or self._fit_to_outputs(values, op)
         return self._costs[key]
+
+    def _fit_to_outputs(self, values: tuple[int, ...], op: OpNode) -> Expression | None:
+        """The bytes of several outputs."""
+        total, expression = [0] * len(values), Expression(())
+        for tensor in op.outputs:
+            shape, width = self._shape(tensor), getattr(torch, self._graph.tensors[tensor].dtype).itemsize
+            found = self._scaled([math.prod(numbers) for numbers in zip(*(n for n, _ in shape), strict=True)], shape)
+            if found is None:
+                return None
+            expression += found * width
+            total = [n + math.prod(each) * width for n, *each in zip(total, *(n for n, _ in shape), strict=True)]
+        return expression if tuple(total) == values else None

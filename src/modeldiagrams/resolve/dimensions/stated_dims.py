@@ -12,7 +12,7 @@ from modeldiagrams.resolve.inputs.documented_shapes import list_shapes, list_sta
 from modeldiagrams.resolve.names.vocabulary import get_table, matches_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Dim", "find_annotated_dims", "find_documented_dims", "name_word"]
 
@@ -35,12 +35,12 @@ _LETTERS = 2
 
 
 @functools.lru_cache(maxsize=1024)
-def name_word(word: str) -> Dim | str | None:
-    """What a word for a dimension means; None for features, which weights fix, and the word if it is unknown."""
+def name_word(word: str) -> Dim | None:
+    """What a word for a dimension means; None for features, which weights fix, and what is no name."""
     for row in get_table("dimension_words"):
         if matches_any(row["names"], word.lower()):
             return Dim(row["letter"], row["meaning"]) if row["letter"] else None
-    return Dim(word.upper()) if len(word) == 1 and word.isalpha() else word
+    return Dim(word.upper() if len(word) == 1 else word) if NAME.fullmatch(word) else None
 
 
 def find_annotated_dims(function: Callable[..., Any], name: str, rank: int) -> Dims | None:
@@ -52,33 +52,21 @@ def find_annotated_dims(function: Callable[..., Any], name: str, rank: int) -> D
         rank: How many dimensions the input has.
     """
     parameter = get_parameters(function).get(re.split(r"[.\[]", name)[0])
-    text = None if parameter is None else _find_dim_text(parameter.annotation)
-    return None if text is None else _read_dim_text(text.split(), rank)
+    words = _find_text(parameter.annotation).split() if parameter else []
+    variadic = [at for at, word in enumerate(words) if "*" in word or word == "..."]
+    for at in variadic[:1]:
+        word = words[at].strip("*#?.")
+        words[at : at + 1] = [f"{word}{number or ''}" for number in range(rank - len(words) + 1)]
+    bare = [word.split("=")[-1].strip("#?") for word in words]  # `rows=4` is 4
+    return _read(bare) if words and len(words) == rank and len(variadic) <= 1 else None
 
 
-def _find_dim_text(annotation: Any) -> str | None:
+def _find_text(annotation: Any) -> str:
     if isinstance(annotation, str):
         found = _TEXT.search(annotation)
-        return found[1] if found else None
-    inner = (_find_dim_text(item) for item in get_args(annotation) if not isinstance(item, str))
-    text: str | None = getattr(annotation, "dim_str", None) or next((each for each in inner if each), None)
-    return text
-
-
-def _read_dim_text(words: Sequence[str], rank: int) -> Dims | None:
-    variadic = [at for at, word in enumerate(words) if "*" in word or word == "..."]
-    if len(words) - len(variadic) > rank or len(variadic) > 1 or (not variadic and len(words) != rank):
-        return None
-    for at in variadic:
-        word, count = words[at].strip("*#?"), rank - len(words) + 1
-        numbered = [word if count == 1 else f"{word}{number + 1}" for number in range(count)]
-        words = [*words[:at], *(["..."] * count if word in ("...", "") else numbered), *words[at + 1 :]]
-    dims: Dims = []
-    for word in words:
-        bare = word.split("=")[-1].strip("#?")  # `rows=4` is 4
-        known = name_word(bare) if NAME.fullmatch(bare) else None  # no number, `_`, `...` or expression
-        dims.append(Dim(known) if isinstance(known, str) else known)
-    return _separate(dims)
+        return found[1] if found else ""
+    inner = (_find_text(item) for item in get_args(annotation) if not isinstance(item, str))
+    return str(getattr(annotation, "dim_str", "") or next(filter(None, inner), ""))
 
 
 def find_documented_dims(
@@ -96,21 +84,19 @@ def find_documented_dims(
     """
     found: dict[str, Dims] = {}
     for name, text, _ in list_statements(model, function):
-        shape = shapes.get(name)
-        words = next((words for words in list_shapes(text) if shape is not None and len(words) == len(shape)), None)
-        if name in found or words is None or shape is None:
-            continue
-        pairs = [*zip(words, shape, strict=True)]
-        dims = [None if word.isdigit() else name_word(word) for word in words]
-        is_known = all(not isinstance(dim, str) or len(dim) <= _LETTERS for dim in dims)
-        if is_known and all(not word.isdigit() or int(word) == size for word, size in pairs):
-            found[name] = _separate([Dim(dim) if isinstance(dim, str) else dim for dim in dims])
+        shape = shapes.get(name, ())
+        words = next((words for words in list_shapes(text) if len(words) == len(shape)), [])
+        if words and name not in found:
+            dims = _read(words)
+            is_known = all(dim is None or len(dim.letter) <= _LETTERS for dim in dims)
+            if is_known and all(
+                not word.isdigit() or int(word) == size for word, size in zip(words, shape, strict=True)
+            ):
+                found[name] = dims
     return found
 
 
-def _separate(dims: Dims) -> Dims:
-    """Two sides that are both called the size of an image are height and width; samples that come first are a batch."""
+def _read(words: list[str]) -> Dims:
+    """Two sides that are both called the size of an image are height and width."""
     sides = iter((Dim("H", "height"), Dim("W", "width")))
-    named = [next(sides, None) if dim and dim.letter == "HW" else dim for dim in dims]
-    first = [Dim("B", "batch") if dim and dim.meaning == "samples" else dim for dim in named[:1]]
-    return [*first, *named[1:]]
+    return [next(sides, None) if dim and dim.letter == "HW" else dim for dim in map(name_word, words)]

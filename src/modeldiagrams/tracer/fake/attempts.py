@@ -35,6 +35,10 @@ class Attempt:
     """Whether gradients are on, unless the caller has turned them off."""
     assumes_fewer: bool = False
     """Whether other sizes are assumed, to see what depends on assumed ones."""
+    assumes_unlike: bool = False
+    """Whether these differ from each other, too."""
+    knows_inputs: bool = True
+    """Whether the values of inputs are used, or unknown as well."""
 
 
 def attempts_of(model: Any, mode: Mode, *, real_first: bool) -> list[Attempt]:

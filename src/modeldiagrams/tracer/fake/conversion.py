@@ -49,8 +49,8 @@ def as_meta(value: Any, values: ConcreteValues) -> Any:
     return tree_map_only(Tensor, move, value)
 
 
-def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> Any:
-    """Convert the tensors in a nested value to fakes; `values` remembers the content of small ones."""
+def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues | None) -> Any:
+    """Convert the tensors in a nested value to fakes; `values`, if given, remembers the content of small ones."""
 
     def fake(tensor: Tensor) -> Tensor:
         if isinstance(tensor, FakeTensor):
@@ -65,7 +65,7 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> An
             raise NoFakeError(kind, error) from error
         if tensor.is_meta:  # pretend it has memory: code that reads values checks for the meta device
             made.fake_device = torch.device("cpu")
-        if not tensor.requires_grad:
+        if values is not None and not tensor.requires_grad:
             values.known.remember_given(made, tensor)
         return made
 

@@ -6,14 +6,16 @@ Each function takes the operator's arguments and returns a result and the assump
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, MutableMapping, Sequence
     from types import FrameType
 
 MASKS = (torch.bool, torch.uint8)
@@ -46,21 +48,48 @@ def _stack_names() -> Iterator[tuple[str, str]]:
 
 _assumes_fewer = False
 """For the running pass: passes run one after the other."""
+_unlike: _UnlikeSizes | None = None
+"""Chooses the assumed sizes of the running pass, if they differ from each other."""
+
+
+class _UnlikeSizes:
+    """Chooses assumed sizes that differ from each other, so that each shows by itself; those of one mask are equal."""
+
+    def __init__(self) -> None:
+        self._taken: set[int] = set()
+        self._of_masks: MutableMapping[Tensor, tuple[int, int]] = WeakTensorKeyDictionary()
+
+    def choose(self, most: int, mask: Tensor | None) -> int:
+        """Choose one of at most `most`."""
+        if mask is None or mask.is_inference():  # that has no version
+            return self._take(most)
+        version, size = self._of_masks.get(mask, (None, 0))
+        if version != mask._version:  # noqa: SLF001 (nothing else tells that a tensor was written)
+            size = self._take(most)
+            self._of_masks[mask] = mask._version, size  # noqa: SLF001
+        return size
+
+    def _take(self, most: int) -> int:
+        size = next((size for size in range(math.isqrt(most) + 1, most) if size not in self._taken), most // 2)
+        self._taken.add(size)
+        return size
 
 
 @contextlib.contextmanager
-def fewer_assumed() -> Iterator[None]:
-    """Assume other sizes in the block, to see what depends on assumed ones."""
-    global _assumes_fewer  # noqa: PLW0603  (asked wherever a value is assumed)
-    before, _assumes_fewer = _assumes_fewer, True
+def fewer_assumed(*, unlike: bool = False) -> Iterator[None]:
+    """Assume other sizes in the block, to see what depends on assumed ones; `unlike` each other if so said."""
+    global _assumes_fewer, _unlike  # asked wherever a value is assumed
+    before, (_assumes_fewer, _unlike) = (_assumes_fewer, _unlike), (True, _UnlikeSizes() if unlike else None)
     try:
         yield
     finally:
-        _assumes_fewer = before
+        _assumes_fewer, _unlike = before
 
 
-def assumed_size(most: int) -> int:
-    """The assumed number of elements, of which there are this many."""
+def assumed_size(most: int, mask: Tensor | None = None) -> int:
+    """The assumed number of elements, of which there are this many; those that are not 0 in a `mask` if it has some."""
+    if _unlike is not None:
+        return _unlike.choose(most, mask)
     return most // 2 if _assumes_fewer else most
 
 
@@ -81,12 +110,12 @@ def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
 
 def guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
     """Assume that no element is 0."""
-    return _make_integers(tensor, assumed_size(tensor.numel()), tensor.dim()), "every element"
+    return _make_integers(tensor, assumed_size(tensor.numel(), tensor), tensor.dim()), "every element"
 
 
 def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
     size = tensor.expand(mask.shape).numel() if mask.dim() > tensor.dim() else tensor.numel()
-    return tensor.new_empty(assumed_size(size)), "every element"
+    return tensor.new_empty(assumed_size(size, mask if size == mask.numel() else None)), "every element"
 
 
 def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
@@ -117,7 +146,7 @@ def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any,
     picked: list[Tensor | None] = []
     for index in indices:
         if index is not None and index.dtype in MASKS:
-            picked += [index.new_zeros(assumed_size(index.numel()), dtype=torch.int64)] * index.dim()
+            picked += [index.new_zeros(assumed_size(index.numel(), index), dtype=torch.int64)] * index.dim()
         else:
             picked.append(index)
     return aten.index.Tensor(tensor, picked), "every element"

@@ -21,7 +21,7 @@ _CALLERS = {
     "recording/op_recorder.py": {"__torch_function__"},
     "recording/watched_recorder.py": {"__torch_function__"},
     "recording/timed_recorder.py": {"run_call"},
-    "recording/work_limit.py": {"check_op", "count_call"},
+    "recording/work_limit.py": {"count_call"},
     "values/entry_calls.py": {"entry", "run_generator"},
     "forward_pass.py": {"_keep_error", "_run_model"},
 }

@@ -270,8 +270,6 @@ class OpRecorder(TorchFunctionMode):
             call.is_empty = False
         op = Op(call.new_id(site.function.short), site, call, scope, cost)
         self.recording.steps.append(op)
-        if work_limit.left is not None:
-            work_limit.check_op(op.id)
         if context.guesses or not context.on_main_thread:  # few
             self.recording.has_threads |= not context.on_main_thread
             self.recording.add_guesses(op, context.guesses)

@@ -8,36 +8,20 @@ from __future__ import annotations
 import functools
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Iterator
 
-__all__ = [
-    "OtherWayError",
-    "PassTooLargeError",
-    "Work",
-    "check_op",
-    "count_call",
-    "count_operations",
-    "is_query",
-    "work_limited",
-]
-
-_MOST_NEW = 8
-"""Ops that another pass may have first: some raise what the model catches, and are in no graph."""
+__all__ = ["PassTooLargeError", "Work", "count_call", "count_operations", "is_query", "work_limited"]
 
 
 class PassTooLargeError(RuntimeError):
     """A pass did more work than its search allows."""
-
-
-class OtherWayError(RuntimeError):
-    """A pass makes ops that the one before it did not make."""
 
 
 @dataclass
@@ -48,10 +32,6 @@ class Work:
     """Calls of PyTorch: functions, and the operators that they run."""
     operations: float = math.inf
     """Floating point operations and elements computed with values. Shapes alone cost nothing."""
-    known: Container[str] | None = None
-    """Ids of the ops that the pass is expected to make; None for any."""
-    new: list[str] = field(default_factory=list)
-    """Ids of those that it makes beside them."""
 
 
 left: Work | None = None
@@ -83,18 +63,6 @@ def count_call(operator: Any = None) -> None:
     left.calls -= 1
     if left.calls < 0 or left.operations < 0:
         raise PassTooLargeError("this pass does too much work")
-
-
-def check_op(name: str) -> None:
-    """Look whether an op was expected.
-
-    Raises:
-        OtherWayError: if it is not the first one that wasn't.
-    """
-    if left is not None and left.known is not None and name not in left.known:
-        left.new.append(name)
-        if len(left.new) > _MOST_NEW:
-            raise OtherWayError(left.new[0])
 
 
 def count_operations(result: Any, operations: int | None) -> None:

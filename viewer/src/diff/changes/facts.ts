@@ -65,6 +65,8 @@ export const CHANGE_KINDS = {
   "op-to-module": { mirror: "module-to-op", level: "detail" },
   "module-to-op": { mirror: "op-to-module", level: "detail" },
   rearranged: { level: "detail" },
+  growth: { level: "notable" },
+  "named-shape": { level: "notable" },
   "inner-shape": { level: "notable" },
   other: { level: "notable" },
 } as const satisfies Record<string, { mirror?: string; level: Level }>;

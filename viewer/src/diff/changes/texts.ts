@@ -67,6 +67,8 @@ const WORDS: Readonly<Record<string, Wording>> = {
   "op-to-module": ({ before, after }) => `function ${before} is now the module ${after}`,
   "module-to-op": ({ before, after }) => `module ${before} is now the function ${after}`,
   rearranged: ({ subject }) => `only views differ in ${subject}`,
+  growth: ({ subject, before, after }) => `${subject} ${degrees(before)} → ${degrees(after)}`,
+  "named-shape": (change) => `shape of ${ARROW(change)}`,
   "inner-shape": ({ subject, before, after }) => `sizes inside: ${subject} gives ${value(before)} → ${value(after)}`,
   other: () => "tensors or arguments differ in a way that has no name",
 };
@@ -78,6 +80,14 @@ export function wordsOf(change: Change): string {
   if (id === "merged" || id === "split") return `${value(before)} → ${value(after)}`;
   const name = id === "argument" || id === "op-argument" ? `${lastWord(subject)} ` : "";
   return name !== "" || /replaced$/.test(id) ? `${name}${value(before)} → ${value(after)}` : textWithoutPlaces(change);
+}
+
+const DEGREES = ["independent of", "linear in", "quadratic in", "cubic in"];
+
+/** `linear in T, quadratic in N`. */
+function degrees(given: Json): string {
+  const all = Object.entries(given ?? {}).map(([name, n]) => `${DEGREES[Number(n)] ?? `of degree ${n} in`} ${name}`);
+  return all.join(", ");
 }
 
 function lastWord(text: string): string {

@@ -1,7 +1,7 @@
 /** Sizes shared by layout and drawing. */
 
 import { memoInObject } from "../../shared/memo.js";
-import type { Item } from "../../view/frame.js";
+import { type Item, timesText } from "../../view/frame.js";
 import { markSign } from "../../view/labels/marks.js";
 import { fitText, textWidth } from "./text_metrics.js";
 
@@ -92,8 +92,8 @@ export function formerData({ former }: Item, was: string, line = 0): { former?: 
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
 export function badge(item: Item): string {
   const times = Math.max(item.times, item.unrolled);
-  const count = item.least === undefined ? `×${times}` : `×${item.least}–${times}`;
-  return [markSign(item), times > 1 ? count : ""].filter((part) => part !== "").join(" ");
+  const repeated = item.least === undefined ? timesText({ ...item, times }) : `×${item.least}–${times}`;
+  return [markSign(item), times > 1 ? repeated : ""].filter((part) => part !== "").join(" ");
 }
 
 /** Width of the badge; 0 without one. */

@@ -29,7 +29,10 @@ export function sizeLine(index: GraphIndex, root: Frame): string[] {
 
 /** Toggling leaves most containers unchanged. */
 const wordsIn = memoByObject(({ wires, items }: Frame): ReadonlySet<string> => {
-  const texts = [...wires.map(({ label }) => label), ...items.flatMap(({ name, detail }) => [name, detail])];
+  const texts = [
+    ...wires.map(({ label }) => label),
+    ...items.flatMap(({ name, detail, count = "" }) => [name, detail, count]),
+  ];
   const found = new Set(texts.flatMap((text) => text.match(WORD) ?? []));
   for (const { frame } of items) if (frame !== null) for (const word of wordsIn(frame)) found.add(word);
   return found;

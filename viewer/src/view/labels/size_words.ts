@@ -2,6 +2,7 @@
 
 import type { NamedSizes } from "../../../generated/format.js";
 import type { GraphIndex, Json, OpNode, TensorSpec } from "../../graph/graph.js";
+import { withArguments } from "../../graph/size_names.js";
 import {
   add,
   type Expression,
@@ -11,6 +12,7 @@ import {
   parseExpression,
   ratio,
   readable,
+  valueAt,
 } from "../../shared/expressions.js";
 import { memoByObject } from "../../shared/memo.js";
 
@@ -102,16 +104,23 @@ export function isCounted({ graph: { sizes } }: GraphIndex, { names: expressions
 
 /** An op's arguments, with names in place of numbers: `[B, T, 768]`. */
 export function argumentsOf({ graph: { sizes } }: GraphIndex, node: OpNode): Readonly<Record<string, Json>> {
-  const { arguments: values = {} } = node;
-  const texts = sizes && wordsOf(sizes).arguments.get(node.id);
-  if (!texts) return values;
-  const found = new Map(Object.entries(texts));
-  const put = (value: Json, path: string): Json => {
-    const expression = found.get(path);
-    if (expression !== undefined) return sizeText(sizes, expression);
-    if (Array.isArray(value)) return value.map((item, i) => put(item, `${path}[${i}]`));
-    if (value === null || typeof value !== "object") return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, put(item, `${path}.${key}`)]));
-  };
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, put(value, name)]));
+  const places = sizes && wordsOf(sizes).arguments.get(node.id);
+  return places ? withArguments(node, places, (expression) => sizeText(sizes, expression)) : (node.arguments ?? {});
+}
+
+/** `×T` on a loop that sizes decide or, at other sizes than those of the pass, `×32`; nothing for others. */
+export function loopCount({ graph }: GraphIndex, member = "", times: number): { count?: string } {
+  const { sizes, atSizes } = graph;
+  const [now, calls = 1] = [atSizes?.times.get(member), atSizes?.calls.get(member)];
+  const expression = sizes?.times?.[member];
+  const own = now === undefined ? expression && numberAt(sizes, expression) : now / calls;
+  // some calls of a loop may differ from the others
+  if (own === times && sizes && expression) return { count: `×${factorText(sizeText(sizes, expression))}` };
+  if (now === undefined || calls === 1) return {};
+  return { count: own === times ? `×${now}` : `≈ ×${Math.round(times * calls)}` };
+}
+
+function numberAt({ sizes }: NamedSizes, expression: string): number {
+  const own = new Map(Object.entries(sizes).map(([name, { size }]) => [name, size]));
+  return valueAt(parseExpression(expression), own);
 }

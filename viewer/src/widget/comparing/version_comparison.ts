@@ -62,7 +62,7 @@ export class VersionComparison {
     this.#wish += 1;
     const wish = this.#wish;
     await this.#widget.tasks.withSession((session) => {
-      this.#own ??= session;
+      if (session.difference === undefined) this.#own = session;
     });
     this.#bar.open(strings.loading, false);
     const versions = await this.#offer();

@@ -22,7 +22,7 @@ export function box(name: string, ...content: (Node | string)[]): HTMLElement {
 }
 
 /** A button with a text. */
-export function button(text: string, action: () => void): HTMLButtonElement {
+export function button(text: string, action: (event: MouseEvent) => void): HTMLButtonElement {
   const element = make("button", "mg-button", text);
   element.type = "button";
   element.addEventListener("click", action);
@@ -30,7 +30,7 @@ export function button(text: string, action: () => void): HTMLButtonElement {
 }
 
 /** A button with an icon (a path on a 16 × 16 grid); the text is its name and tooltip. */
-export function iconButton(text: string, path: string, action: () => void): HTMLButtonElement {
+export function iconButton(text: string, path: string, action: (event: MouseEvent) => void): HTMLButtonElement {
   const element = button("", action);
   element.title = text;
   element.ariaLabel = text;

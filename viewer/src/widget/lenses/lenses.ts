@@ -1,10 +1,11 @@
 /** A lens on a diagram: the costs of its boxes as bars, and their scale below the picture. */
 
 import { sum } from "d3-array";
+import { callsOf } from "../../graph/bounds.js";
 import { shortName } from "../../graph/names.js";
 import { type Cost, type CostLens, type Costs, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
-import { pathOf, typeOf } from "../../session/naming.js";
+import { pathOf, sizesInWords, typeOf } from "../../session/naming.js";
 import type { StandingBox } from "../../session/rolled.js";
 import type { Session } from "../../session/session.js";
 import { percent } from "../../shared/amounts.js";
@@ -174,7 +175,10 @@ export class Lenses {
     const found = session
       .rolled()
       .boxes(frame)
-      .map((each) => ({ ...each, cost: costs.of(each.ids, index) }));
+      .map((each) => {
+        const calls = sum(each.ids, (id) => callsOf(index, id)) / each.ids.length;
+        return { ...each, times: Math.round(each.times * calls), cost: costs.of(each.ids, index) };
+      });
     this.#boxes = { frame, boxes: new Map(found.map((each) => [each.item.id, each])) };
   }
 
@@ -190,6 +194,7 @@ export class Lenses {
     const hints = [
       scale.isShare ? words.lensHint : words.intensityHint,
       ...(scale.lens === "time" ? [words.timeHint] : []),
+      ...this.#sizeHint(scale),
       ...this.#caseHint(),
       ...this.#differences(scale),
     ];
@@ -199,6 +204,14 @@ export class Lenses {
       this.#tableButton,
       make("span", "mg-lens-hint", hints.join(" ")),
     );
+  }
+
+  /** At which sizes of inputs, if the reader set some. */
+  #sizeHint({ lens }: LensScale): string[] {
+    const { session } = this.#widget;
+    const sizes = session === undefined ? "" : sizesInWords(session.traced);
+    if (sizes === "" || lens === "parameters") return [];
+    return [fill(lens === "time" ? words.timesAtSizes : words.atSizes, sizes)];
   }
 
   /** Whose costs these are, if cases have different ones and none is chosen. */

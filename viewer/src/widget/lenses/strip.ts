@@ -46,7 +46,11 @@ export class MemoryStrip {
       this.#curve = curve;
       this.#slider.max = String(curve.ops.length - 1);
       this.#slider.value = String(curve.peak);
-      this.#peak.textContent = fill(words.peak, formatBytes(curve.alive[curve.peak] ?? 0), curve.ops[curve.peak] ?? "");
+      this.#peak.textContent = fill(
+        words.peak,
+        curve.sign + formatBytes(curve.alive[curve.peak] ?? 0),
+        curve.ops[curve.peak] ?? "",
+      );
       this.#draw(curve);
       this.#place(this.#mark, curve.peak);
     }
@@ -69,7 +73,7 @@ export class MemoryStrip {
     const curve = this.#curve;
     const op = curve?.ops[at];
     if (curve === undefined || op === undefined) return;
-    const text = fill(words.aliveAt, at + 1, curve.ops.length, op, formatBytes(curve.alive[at] ?? 0));
+    const text = fill(words.aliveAt, at + 1, curve.ops.length, op, curve.sign + formatBytes(curve.alive[at] ?? 0));
     this.#told.textContent = text;
     if (at === this.#position) this.#slider.ariaValueText = text;
     this.#place(this.#marker, at);

@@ -1,4 +1,5 @@
 import { amountOf } from "../../session/costs.js";
+import { sizesInWords } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { box, button, download, make, onResize } from "../controls/dom.js";
@@ -177,7 +178,8 @@ export class CostTable {
   }
 
   #save(): void {
-    const name = this.#widget.session?.traced.graph.model.name ?? "model";
+    const { traced } = this.#widget.session ?? {};
+    const name = [traced?.graph.model.name ?? "model", traced && sizesInWords(traced)].filter(Boolean).join(" ");
     download(`${name}.csv`, new Blob([asCsv(sorted(this.#rows, this.#order))], { type: "text/csv" }));
   }
 }

@@ -71,6 +71,7 @@ const SCRIPTS = {
   "code.js": "modelDiagramsCode",
   "lenses.js": "modelDiagramsLenses",
   "recording.js": "modelDiagramsRecording",
+  "sizes.js": "modelDiagramsSizes",
 } as const;
 type Scripts = typeof SCRIPTS;
 export type ScriptName = keyof Scripts;

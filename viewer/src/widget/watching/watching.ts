@@ -15,7 +15,8 @@ import { paintTints, type Shown } from "./tint.js";
 
 export class Watching {
   readonly #widget: Widget;
-  readonly #session: Session;
+  /** The diagram at first. */
+  readonly #own: Session;
   readonly bar = new RunBar(() => this.#refresh());
   readonly #sheet = new RunSheet();
   readonly #below = box("mg-run-below", this.#sheet.element);
@@ -29,7 +30,7 @@ export class Watching {
 
   constructor(widget: Widget, session: Session) {
     this.#widget = widget;
-    this.#session = session;
+    this.#own = session;
     this.#sheet.onFinding = (finding) => this.#goTo(finding);
     widget.foot.prepend(this.bar.element);
     widget.foot.after(this.#below);
@@ -141,6 +142,12 @@ export class Watching {
   get #placesNow(): Places {
     this.#places ??= new Places(this.#session, new Set(this.#runs.flatMap((run) => [...run.nodes])));
     return this.#places;
+  }
+
+  /** The diagram, maybe at other sizes; not what changed in it. */
+  get #session(): Session {
+    const { session } = this.#widget;
+    return session === undefined || session.difference !== undefined ? this.#own : session;
   }
 
   /** The box that shows a node: its own, or that of its repeats. */

@@ -225,7 +225,7 @@ describe("a size without a name", () => {
       },
     );
     const session = new Session({ graph: data, state: STATE });
-    expect(session.tensorText("input:x:0")).toBe("B×12 = 2×12 float32 · S = 12 is fixed: expected 12 channels, got 24");
+    expect(session.tensorText("input:x:0")).toBe("B×12 = 2×12 float32\nS = 12 is fixed: expected 12 channels, got 24");
     expect(session.tensorText("/conv:0")).toContain("no expression for the size: 2, 3, 5");
     const lines = detailsOf(session.traced, "input:x").facts.find(({ label }) => label === "sizes")?.lines;
     expect(lines).toEqual(["S = 12 is fixed: expected 12 channels, got 24"]);
