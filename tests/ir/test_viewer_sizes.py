@@ -49,7 +49,8 @@ const shown = (session) => {
   const boxes = session.rolled().boxes(session.frame).map(({ item, ids }) => [item.id, all.of(ids, visible)]);
   const shapes = Object.fromEntries([...session.traced.graph.tensors].map(([id, { shape }]) => [id, shape]));
   return { told: told(session.frame), boxes, shapes, whole: all.whole, curve: memoryCurve(session.traced),
-    arguments: session.traced.graph.nodes.map((node) => node.arguments) };
+    arguments: session.traced.graph.nodes.map((node) => node.arguments),
+    maps: ["flops", "memory"].map((lens) => session.map({ width: 900, height: 600 }, lens)) };
 };
 const expected = fresh && shown(new Session({ graph: fresh, state }));
 process.stdout.write(JSON.stringify({ costs: Object.fromEntries(costs), shown: shown(session), fresh: expected }));
