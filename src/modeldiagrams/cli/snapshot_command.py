@@ -22,7 +22,9 @@ __all__ = ["snapshot_command"]
     is_flag=True,
     help="Also write graphs that are less complete than before: of a pass that ended early, or of modules only.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="How many models run at a time; by default one per core.")
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(min=1), help="How many models run at a time; by default one per core."
+)
 @click.option(
     "--executor",
     metavar="dask://HOST:PORT",
