@@ -93,7 +93,8 @@ def _find_problem(size: Size, number: int) -> str:
     if size.fixed:
         return f"it is always {size.size}: {size.fixed}"
     if size.at_most is not None and number > size.at_most:
-        return f"the model takes at most {size.at_most}{f' ({size.limit})' if size.limit else ''}"
+        checked = f"expressions are checked up to {size.at_most} only; trace the model at a larger size"
+        return f"the model takes at most {size.at_most} ({size.limit})" if size.limit else checked
     least = 0 if size.counted else size.at_least
     if number < least:
         return f"expected at least {least}, the smallest that was tried; for smaller ones, trace the model at one"
