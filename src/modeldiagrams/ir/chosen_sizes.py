@@ -19,6 +19,9 @@ __all__ = ["complete_sizes", "evaluate_bound", "own_sizes"]
 _PLAIN = str.maketrans("0123456789'", "₀₁₂₃₄₅₆₇₈₉′")
 
 
+_NOT_SOUGHT = 'it was traced without; leave out `dims: off`, or write `dims="auto"` in Python'
+
+
 def own_sizes(graph: Graph) -> dict[str, int]:
     """The sizes of the pass that a graph shows, of which something is known at others."""
     named = graph.sizes
@@ -82,7 +85,7 @@ def _check_whole(graph: Graph, sizes: Mapping[str, int]) -> None:
 def _explain_unknown(graph: Graph, known: Mapping[str, int]) -> str:
     if known:
         return f"; there are {', '.join(known)}"
-    reasons = " ".join(graph.sizes.notes if graph.sizes else ()) or "the graph was traced without names of sizes"
+    reasons = " ".join(graph.sizes.notes if graph.sizes else ()) or _NOT_SOUGHT
     return f", because {graph.model.name} has no sizes with names: {reasons}"
 
 
