@@ -98,7 +98,7 @@ class CostTable:
             "class": row.class_,
             "output_shape": shape_at(self._graph, row.output, self.sizes) if row.output else "",
             "parameters": row.parameters,
-            "calls": round(row.calls.evaluate(self.sizes)),
+            "calls": round((row.rounds or row.calls).evaluate(self.sizes)),
             "flops": flops.amount,
             "flops_sign": flops.sign,
             "activation_bytes": nbytes.amount,
