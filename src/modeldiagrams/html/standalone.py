@@ -104,14 +104,14 @@ def build_notebook_viewer() -> str:
     # the parts are already packed
     around = pack(msgspec.json.encode([head, *rest.split(parts)]))
     script = find_asset("notebook.js").read_text("utf-8")
-    return f"<script>{script}modelDiagramsNotebook('{around}',{_pack_scripts()})</script>"
+    return f"<script>{script}modelDiagramsNotebook('{around}',{_pack_scripts((*SCRIPTS, SIZES))})</script>"
 
 
 def _render_frame(diagram: Diagram, body: Markup) -> Markup:
     """Render a diagram with its data and the scripts that only some diagrams need."""
     html = _render_palette(diagram) + _add_data(diagram, body)
     started = _list_started_scripts(diagram) if is_interactive(diagram) else []
-    for name in [*_list_asked_scripts(diagram), *started]:
+    for name in [*([RECORDING] if diagram.recordings else []), *started]:
         script = find_asset(name).read_text("utf-8")
         html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
     return html

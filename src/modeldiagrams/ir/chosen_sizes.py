@@ -19,6 +19,9 @@ __all__ = ["complete_sizes", "evaluate_bound", "own_sizes"]
 _PLAIN = str.maketrans("0123456789'", "₀₁₂₃₄₅₆₇₈₉′")
 
 
+_NOT_SOUGHT = 'it was traced without; leave out `dims: off`, or write `dims="auto"` in Python'
+
+
 def own_sizes(graph: Graph) -> dict[str, int]:
     """The sizes of the pass that a graph shows, of which something is known at others."""
     named = graph.sizes
@@ -82,7 +85,7 @@ def _check_whole(graph: Graph, sizes: Mapping[str, int]) -> None:
 def _explain_unknown(graph: Graph, known: Mapping[str, int]) -> str:
     if known:
         return f"; there are {', '.join(known)}"
-    reasons = " ".join(graph.sizes.notes if graph.sizes else ()) or "the graph was traced without names of sizes"
+    reasons = " ".join(graph.sizes.notes if graph.sizes else ()) or _NOT_SOUGHT
     return f", because {graph.model.name} has no sizes with names: {reasons}"
 
 
@@ -93,7 +96,8 @@ def _find_problem(size: Size, number: int) -> str:
     if size.fixed:
         return f"it is always {size.size}: {size.fixed}"
     if size.at_most is not None and number > size.at_most:
-        return f"the model takes at most {size.at_most}{f' ({size.limit})' if size.limit else ''}"
+        checked = f"expressions are checked up to {size.at_most} only; trace the model at a larger size"
+        return f"the model takes at most {size.at_most} ({size.limit})" if size.limit else checked
     least = 0 if size.counted else size.at_least
     if number < least:
         return f"expected at least {least}, the smallest that was tried; for smaller ones, trace the model at one"

@@ -98,7 +98,8 @@ def _say_limits(size: Size) -> list[str]:
     plus = f" plus {size.remainder}" if size.remainder else ""
     why = f" ({size.limit})" if _NAME_OF_LIMIT.fullmatch(size.limit) else ""
     steps = [f"multiples of {size.multiple_of}{plus}"] if size.multiple_of > 1 else []
-    return [*steps, *([] if size.at_most is None else [f"at most {size.at_most}{why}"])]
+    most = f"at most {size.at_most}{why}" if size.limit else f"checked up to {size.at_most}"
+    return [*steps, *([] if size.at_most is None else [most])]
 
 
 def _say_counted(graph: Graph, named: NamedSizes, name: str, size: Size) -> str:

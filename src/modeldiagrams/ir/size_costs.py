@@ -120,8 +120,8 @@ class SizeCosts:
         if sizes == self._own:
             amount += cost.rest.evaluate(sizes) if cost.rest else 0
         else:
-            if cost.rest is None and any(self._named.sizes[name].counted for name in cost.expression.names):
-                signs.clear()  # all that is assumed has names
+            if cost.rest or any(self._named.sizes[name].counted for name in cost.expression.names):
+                signs.clear()  # what is assumed has names, or is not in the sum
             signs |= {self._sign_of(name, sizes) for name in cost.expression.names}
             signs |= {"" if cost.rest is None else "≥", "" if amount.denominator == 1 else "≈"}
             signs.discard("")

@@ -31,9 +31,9 @@ class Size(Struct, frozen=True, kw_only=True):
     at_least: int = 1
     """The smallest size that is known to work."""
     at_most: int | None = None
-    """The largest size that the model takes, if one is known."""
+    """The largest size that the model takes, if one is known; without `limit`, the largest that was checked."""
     limit: str = ""
-    """What sets `at_most`: name of a weight, or the model's message."""
+    """What sets `at_most`: name of a weight, or the model's message; empty if larger sizes differ or were not tried."""
     fixed: str = ""
     """Why it is always this size: the model's message at another one, or what changes. No expression has its name."""
     counted: str = ""

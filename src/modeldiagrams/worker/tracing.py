@@ -47,6 +47,7 @@ _MANY_MODULES = 100
 
 _SAME_NUMBERS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"}
 """Environment that limits computing libraries to instructions of all processors, for equal numbers."""
+_NO_NAMES = "Option `dims` names nothing here: a diagram of several passes shows numbers"
 _THREADS = 2
 """Fixed, because sums depend on the number of threads."""
 
@@ -112,6 +113,8 @@ def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
         if call.cases
         else _trace_one(request, seconds_left)
     )
+    if isinstance(call.dims, dict) and (call.cases or call.explore):
+        traced = dataclasses.replace(traced, graph=_add_note(traced.graph, _NO_NAMES))
     targets, tried = traced.targets, tuple(line for target in traced.targets for line in target.tried)
     graph = _add_memory_hint(traced.graph, request.limits)
     classes = {type(module) for target in targets for module in target.model.modules()}
@@ -156,6 +159,11 @@ def _find_sizes(trace: Trace, target: Target, call: Call) -> NamedSizes | None:
     except TargetError as error:
         found = find_sizes(trace, target, AUTO, call.inputs_from) or NamedSizes(sizes={})
         return msgspec.structs.replace(found, mistake=str(error))
+
+
+def _add_note(graph: Graph, note: str) -> Graph:
+    status = msgspec.structs.replace(graph.status, notes=(*graph.status.notes, note))
+    return msgspec.structs.replace(graph, status=status)
 
 
 def _may_differ(status: Status) -> bool:

@@ -196,7 +196,7 @@ def test_parameters_of_the_authors_function_name_sizes(monkeypatch: pytest.Monke
     [
         ({"x": ["B", "T"]}, r"x: expected 3 names or numbers, for 2×16×8, got \[B, T\]"),
         ({"x": "T"}, "x: it is a tensor: expected a list with 3 names or numbers, got 'T'"),
-        ({"x": ["B", "T", 9]}, "x: its size 3 is 8, not 9: it is 2×16×8"),
+        ({"x": ["B", "T", 9]}, "x: dimension 3 of 2×16×8 is 8, not 9"),
         ({"x": ["B", "T", 8], "mask": ["B", "B"]}, "B: it is 2 in x and 12 in mask; give one of them another name"),
         ({"x": ["T", "T", 8]}, "T: it is 2 and 16 in x"),
         ({"maks": ["B", "T"]}, "maks: the model gets no tensor or whole number of this name; did you mean 'mask'"),

@@ -202,7 +202,7 @@ function signsOf(index: GraphIndex, sums: ReadonlyMap<string, Sum>, measure: Mea
   const { costSign, [measure]: assumed } = boundsOf(index);
   return new Map(
     [...sums].flatMap(([id, { amount = 0, signs, isCounted }]) => {
-      const isNamed = isCounted && !signs.includes("≥"); // all that is assumed has names
+      const isNamed = isCounted || signs.includes("≥"); // what is assumed has names, or is not in the sum
       const all = together(signs, assumed.has(id) && !isNamed ? costSign.trim() : "", isWhole(amount) ? "" : "≈");
       return all === "" ? [] : [[id, `${all.length > 1 ? "≈" : all} `] as const];
     }),

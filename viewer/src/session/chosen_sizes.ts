@@ -34,7 +34,8 @@ function problemOf(size: Size, entered: string): string {
   if (number === undefined) return fill(words.notWhole, size.size);
   const { at_most: most, limit = "", at_least: least = 1, multiple_of: step = 1, remainder = 0 } = size;
   if (number === size.size) return "";
-  if (most != null && number > most) return fill(words.takesAtMost, most) + (limit && ` (${limit})`);
+  if (most != null && number > most)
+    return limit ? `${fill(words.takesAtMost, most)} (${limit})` : fill(words.checkedOnlyTo, most);
   if (number < least) return fill(words.takesFrom, least);
   const low = floored(size, number);
   if (low === number) return "";

@@ -15,6 +15,7 @@ export const words = withTranslations({
   refused: "{0} = {1}: {2}",
   notWhole: "expected a whole number such as {0}",
   takesAtMost: "the model takes at most {0}",
+  checkedOnlyTo: "expressions are checked up to {0} only; trace the model at a larger size",
   takesFrom: "expected at least {0}, the smallest that was tried; for smaller ones, trace the model at one",
   holdsFor: "expressions hold for multiples of {0}; {1}",
   holdsForMore: "expressions hold for multiples of {0} plus {1}; {2}",

@@ -99,6 +99,7 @@ const ENGLISH = {
   multiples: "multiples of {0}",
   multiplesPlus: "multiples of {0} plus {1}",
   atMost: "at most {0}",
+  checkedTo: "checked up to {0}",
   pickedBy: "picked by {0}",
   fixedSize: "{0} = {1} is fixed: {2}",
   unnamed: "no expression for the size: {0}",

@@ -29,6 +29,9 @@ it("reads the sizes of links, without those that are refused or unknown", () => 
   expect(readSizes(named, text)).toEqual({ sizes: new Map(Object.entries({ B: 4, T: 64 })), refused: [] });
   expect(readSizes(named, "T:9999/B:3/C:9/Z:1/B")).toEqual({
     sizes: new Map([["B", 3]]),
-    refused: ["T = 9999: the model takes at most 512", "B = : expected a whole number such as 2"],
+    refused: [
+      "T = 9999: expressions are checked up to 512 only; trace the model at a larger size",
+      "B = : expected a whole number such as 2",
+    ],
   });
 });

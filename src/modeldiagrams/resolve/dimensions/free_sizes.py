@@ -23,6 +23,7 @@ _IMAGE, _SOUND = 28, 1000
 """The least sizes that are sides of images, and lengths of sounds."""
 _RESERVE = 4
 """Passes that are kept for the sizes that are free."""
+_NOT_TRIED = "not tried, as this model takes long; write `dims` to try it"
 _LARGE = 64
 """Sizes from this one on are sides of images and sounds, of which most models take only multiples."""
 
@@ -91,9 +92,11 @@ class FreeSizes:
 
     def _find_refused(self, sizes: Sizes, why: str) -> None:
         """Find the sizes that may not be these, and let them change by less, or not at all."""
-        refused = {}
+        refused: dict[str, str] = {}
         for name in self.names:
-            alone = self.passes.run({name: sizes[name]}) if len(self.names) > 1 else why
+            alone: PassNumbers | str = why if len(self.names) == 1 else _NOT_TRIED
+            if len(self.names) > 1 and (not refused or self.passes.can_spare(_RESERVE)):
+                alone = self.passes.run({name: sizes[name]})
             if isinstance(alone, str):
                 refused[name] = alone
         if not refused:  # only together, which no name explains

@@ -10,7 +10,7 @@ from modeldiagrams.ir.expressions import Expression, parse_expression
 if TYPE_CHECKING:
     from modeldiagrams.ir.sizes import NamedSizes
 
-__all__ = ["choose_letters"]
+__all__ = ["choose_letters", "has_part"]
 
 _LETTERS, _DIGITS = "NMKPQR", "₁₂₃₄₅₆₇₈₉"
 _FEWEST_TENSORS = 4
@@ -33,6 +33,12 @@ def choose_letters(named: NamedSizes) -> dict[str, str]:
     letter = next((one for one in _LETTERS if one not in taken), None)
     names = [letter + digit for digit in _DIGITS] if letter and len(chosen) > 1 else [*filter(None, [letter])]
     return dict(zip(names, [part for part in order if part in chosen], strict=False))
+
+
+def has_part(size: Expression, text: str) -> bool:
+    """Whether a letter for a text shortens a size: its product, or its terms with names, as in ``N+5``."""
+    part, named = parse_expression(text), Expression(tuple(term for term in size.terms if term[0]))
+    return any(_is_multiple(whole, part) for whole in (size, named))
 
 
 def _find_part(text: str) -> str:

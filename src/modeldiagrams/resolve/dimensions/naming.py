@@ -136,7 +136,7 @@ class _Names:
             raise _refuse(name, f"expected {len(shape)} names or numbers, for {_write(shape)}, got [{written}]")
         for at, (number, size) in enumerate(zip(value, shape, strict=True), 1):
             if isinstance(number, int) and number != size:
-                raise _refuse(name, f"its size {at} is {size}, not {number}: it is {_write(shape)}")
+                raise _refuse(name, f"dimension {at} of {_write(shape)} is {size}, not {number}")
         return [Dim(size, (name_word(size) or Dim(size)).meaning) if isinstance(size, str) else size for size in value]
 
     def add_followed(self, followed: Mapping[Place, str]) -> None:

@@ -11,13 +11,14 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.check_sizes import check_sizes
+from modeldiagrams.ir.expressions import parse_expression
 from modeldiagrams.ir.graph import InputNode, OpNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
 from modeldiagrams.resolve.dimensions.counted_sizes import name_counted
 from modeldiagrams.resolve.dimensions.fitting import SMALL
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
-from modeldiagrams.resolve.dimensions.letters import choose_letters
+from modeldiagrams.resolve.dimensions.letters import choose_letters, has_part
 from modeldiagrams.resolve.dimensions.moved_inputs import InputMover
 from modeldiagrams.resolve.dimensions.naming import InputNames, name_inputs
 from modeldiagrams.resolve.dimensions.size_fits import BY_VALUES, SizeFits, fit_sizes
@@ -50,7 +51,6 @@ _VERY_FAR = 2100
 """And at least this large: more than most tables of positions have."""
 _USUAL = 210
 """A product of the prime factors of usual steps."""
-_NOT_CHECKED = "not checked further"
 
 
 class CalledModel(Protocol):
@@ -91,9 +91,8 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
     if dims is None or dims == OFF or trace.rerun is None or trace.graph.status.state != "complete":
         return None
     if trace.graph.status.mode == "real":
-        return NamedSizes(
-            sizes={}, notes=("Sizes have no names: this model needs real values, and they are not moved",)
-        )
+        why = "this model needs real values" if trace.graph.model.time_ns is None else "times were measured"
+        return NamedSizes(sizes={}, notes=(f"Sizes have no names: {why}, and only passes without values are repeated",))
     try:
         function, args, kwargs = unwrap(target.model, target.args, target.kwargs)
         written = None if isinstance(dims, str) else {**dims}
@@ -107,15 +106,26 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
     except Exception as fault:  # noqa: BLE001  (the graph is right without names)
         text = str(fault) if isinstance(fault, ModelDiagramsError) else f"{type(fault).__name__}: {fault}"
         return NamedSizes(sizes={}, notes=(f"Sizes have no names: {text}",))
-    return found and msgspec.structs.replace(found, mistake=_find_constants(found))
+    return found and msgspec.structs.replace(found, mistake=_find_mistakes(found, names.letters))
 
 
-def _find_constants(found: NamedSizes) -> str:
-    """Say which names of the author's are of sizes that never change."""
-    return "\n".join(
-        f"option `dims`: {name} names {size.size}, which never changes; write the number ({size.fixed})"
+def _find_mistakes(found: NamedSizes, letters: Mapping[str, str]) -> str:
+    """Say which names of the author's are of sizes that can't change alone, and which letters stand for no size."""
+    own = {name: size.size for name, size in found.sizes.items() if not size.fixed}
+    constants = [
+        f"option `dims`: {name} names {size.size}, which can't change alone: {size.fixed}; write the number, or, if"
+        " sizes change together, name a function in `inputs_from` that takes them"
         for name, size in found.sizes.items()
         if size.named_by == "author" and size.fixed
+    ]
+    shown = [parse_expression(text) for texts in found.tensors.values() for text in texts if text]
+    return "\n".join(
+        constants
+        + [
+            f"option `dims`: {letter} stands for {text}, which no shape has"
+            for letter, text in letters.items()
+            if parse_expression(text).names <= own.keys() and not any(has_part(size, text) for size in shown)
+        ]
     )
 
 
@@ -201,7 +211,7 @@ class _Search:
             runs = False
         for name in [] if runs else refused or large:
             largest = max(sizes[name] for sizes, _ in self._list_checked())
-            self._limits[name] = self._limits[name] or (largest, _NOT_CHECKED)
+            self._limits[name] = self._limits[name] or (largest, "")
         with contextlib.suppress(BudgetSpentError):
             for name in refused:
                 self._limits[name] = find_limit(passes, fits, name) or self._limits[name]

@@ -16,7 +16,7 @@ from modeldiagrams.resolve.dimensions.fitting import Fitter
 from modeldiagrams.resolve.dimensions.pass_numbers import find_whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.dimensions.pass_numbers import Key, PassNumbers
@@ -25,6 +25,7 @@ __all__ = ["BY_VALUES", "Fits", "SizeFits", "fit_sizes"]
 
 BY_VALUES = "depends on values"
 _NOT_SIMPLE = "no simple expression"
+_SPECIAL = "the traced pass makes this call less or more often than all others"
 _ONE = Expression.constant(1)
 
 
@@ -109,6 +110,9 @@ class Fits:
         for name in sorted(self._lost):
             is_uneven = name in self._uneven or name.rpartition(":")[0] in self._uneven
             unknown[name] = "differs from round to round of its loop" if is_uneven else "not there at other sizes"
+        special = dict.fromkeys(self._list_special(), _SPECIAL)
+        unknown.update(special)
+        self._numbers = {key: values for key, values in self._numbers.items() if key[1] not in special}
         made = {tensor: node for node in graph.nodes if isinstance(node, OpNode) for tensor in node.outputs}
         for tensor in graph.tensors:
             if tensor in self._by_values:
@@ -124,6 +128,13 @@ class Fits:
                 else:
                     self._fit_op(node)
         return self.found
+
+    def _list_special(self) -> Iterator[str]:
+        """Ids of ops, of their tensors, and of module calls that only the traced pass makes so often."""
+        for node in self._graph.nodes:
+            first, *others = self._numbers.get(("times", node.id), (0,))
+            if len(others) > 1 and len(set(others)) == 1 and first != others[0]:
+                yield from (node.id, *(node.outputs if isinstance(node, OpNode) else ()))
 
     def _fit_times(self, name: str) -> None:
         key = ("times", name)
@@ -148,7 +159,9 @@ class Fits:
                 self._keep(key, self._fitter.fit(numbers[key]) or self._fit_to_sizes(numbers[key], op), numbers[key])
         for cost in ("flops", "activation_bytes"):
             values = numbers.get((cost, op.id))
-            if values is not None and len(set(values)) > 1:
+            if values is not None and not values[0] and any(values):  # such as a copy that one item doesn't need
+                self.found.unknown[op.id] = f"costs nothing in the traced pass alone: {', '.join(map(str, values))}"
+            elif values is not None and len(set(values)) > 1:
                 self._keep((cost, op.id), self._fit_cost(values, op), values)
 
     def _keep(self, key: Key, found: Expression | None, values: Sequence[int]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MASKS", "BudgetSpentError", "SizedPasses"]
 
-_MOST_CALLS = 12000
+_MOST_CALLS = 8000
 """How many functions and operators of PyTorch all further passes of a model together may call by default."""
 _UNLIMITED = 1 << 60
 _READING = {"__index__", "__int__", "argwhere", "bincount", "item", "masked_select", "nonzero", "pack_padded_sequence"}

@@ -79,7 +79,10 @@ function partOf(named: readonly Named[], meaning = ""): string {
 export function limitsOf({ multiple_of: step = 1, remainder = 0, at_most: most, limit = "" }: Size): string[] {
   const steps = remainder === 0 ? fill(strings.multiples, step) : fill(strings.multiplesPlus, step, remainder);
   const why = NAME_OF_LIMIT.test(limit) ? ` (${limit})` : "";
-  return [...(step > 1 ? [steps] : []), ...(most == null ? [] : [fill(strings.atMost, most) + why])];
+  return [
+    ...(step > 1 ? [steps] : []),
+    ...(most == null ? [] : [limit ? fill(strings.atMost, most) + why : fill(strings.checkedTo, most)]),
+  ];
 }
 
 export function letterPart(sizes: NamedSizes, letter: string): string {
