@@ -14,7 +14,7 @@ from modeldiagrams.api.text_table import write_table
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_flops
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.html.table_cells import NOTHING
-from modeldiagrams.ir.chosen_sizes import complete_sizes
+from modeldiagrams.ir.chosen_sizes import complete_sizes, find_unchecked
 from modeldiagrams.ir.growth import say_expression, say_growth
 from modeldiagrams.ir.named_shapes import shape_at
 from modeldiagrams.ir.parameter_memory import OPTIMIZERS, Optimizer, measure_parameters
@@ -82,6 +82,7 @@ class CostTable:
         self._optimizer = optimizer
         self.sizes = complete_sizes(graph, sizes)
         self._given = dict(sizes)
+        self._unchecked = find_unchecked(graph, self.sizes)
         self._costs = SizeCosts(graph)
         self._listed = list_cost_rows(graph, self._costs, depth)
         self._rows = [self._measure(row) for row in self._listed]
@@ -98,7 +99,7 @@ class CostTable:
             "class": row.class_,
             "output_shape": shape_at(self._graph, row.output, self.sizes) if row.output else "",
             "parameters": row.parameters,
-            "calls": round(row.calls.evaluate(self.sizes)),
+            "calls": round((row.rounds or row.calls).evaluate(self.sizes)),
             "flops": flops.amount,
             "flops_sign": flops.sign,
             "activation_bytes": nbytes.amount,
@@ -114,7 +115,7 @@ class CostTable:
     def to_json(self) -> str:
         """Convert to JSON."""
         found = {"model": self._graph.model.name, "sizes": self.sizes, "rows": self.rows, "memory": self.memory}
-        return json.dumps(found, indent=2, ensure_ascii=False)
+        return json.dumps({**found, "checked_to": self._unchecked}, indent=2, ensure_ascii=False)
 
     def to_svg(self, over: str | None = None) -> str:
         """Draw activations and FLOPs against one size, by module; the chart is light or dark, as the page around it.
@@ -145,7 +146,7 @@ class CostTable:
 
     def _describe_totals(self) -> dict[str, str]:
         model, memory = self.rows[0], self.memory
-        found = {"Sizes": " · ".join(f"{name} = {size}" for name, size in self.sizes.items())} if self.sizes else {}
+        found = {"Sizes": _list_sizes(self.sizes)} if self.sizes else {}
         for title, (kind, written) in zip(("FLOPs", "Activations"), _AMOUNTS.items(), strict=True):
             amount = model[kind]
             text = "not counted" if amount is None else add_sign(model[f"{kind}_sign"], written(amount))
@@ -158,6 +159,7 @@ class CostTable:
             "Optimiser state": f"{format_bytes(memory['optimizer'])}, {_OPTIMIZERS[self._optimizer]}",
             "Together": f"{add_sign(sign, format_bytes(memory['together']))}, if no activation is freed",
             **self._describe_unknown(),
+            **({"Checked": f"only up to {_list_sizes(self._unchecked)}"} if self._unchecked else {}),
         }
 
     def _describe_unknown(self) -> dict[str, str]:
@@ -180,3 +182,7 @@ class CostTable:
 
 def _format_share(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"  # noqa: PLR2004  (half a percent)
+
+
+def _list_sizes(sizes: Mapping[str, int]) -> str:
+    return " · ".join(f"{name} = {size}" for name, size in sizes.items())

@@ -34,6 +34,7 @@ class CostRow(NamedTuple):
         item: Id of the first call; None is the model.
         output: Id of the tensor that it returns first; empty if there is none.
         parameters: How many parameters all of them have.
+        rounds: Of modules that a loop calls together: how many rounds it makes at other sizes.
     """
 
     level: int
@@ -44,6 +45,7 @@ class CostRow(NamedTuple):
     item: str | None = None
     output: str = ""
     parameters: int = 0
+    rounds: Expression | None = None
 
 
 def list_cost_rows(graph: Graph, costs: SizeCosts, depth: int) -> list[CostRow]:
@@ -67,7 +69,7 @@ def list_cost_rows(graph: Graph, costs: SizeCosts, depth: int) -> list[CostRow]:
 def _build_row(graph: Graph, costs: SizeCosts, shown: OutlineRow, parent: CostRow, sets: int) -> CostRow:
     level, calls = parent.level + 1, parent.calls * shown.times
     if not shown.class_:
-        return CostRow(level, shown.name, parent.path, calls)
+        return CostRow(level, shown.name, parent.path, calls, rounds=calls * costs.calls(shown.id))
     call: Any = graph.functions.get(shown.id) or graph.by_id[shown.id]
     output, parameters = _describe(call)
     return CostRow(

@@ -168,8 +168,10 @@ def _names(graph: Graph) -> Any:
     named = graph.sizes
     if named is None:
         return None
-    sizes = {name: msgspec.structs.replace(size, fixed=str(bool(size.fixed))) for name, size in named.sizes.items()}
-    return msgspec.structs.replace(named, sizes=sizes, unknown=dict.fromkeys(named.unknown, ""), notes=())
+    sizes = {
+        name: msgspec.structs.replace(size, fixed=str(bool(size.fixed)), limit="") for name, size in named.sizes.items()
+    }
+    return msgspec.structs.replace(named, sizes=sizes, unknown=dict.fromkeys(named.unknown, ""), notes=(), mistake="")
 
 
 _FIX = "run `modeldiagrams snapshot` and commit the result"

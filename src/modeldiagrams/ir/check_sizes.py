@@ -47,6 +47,8 @@ def _check_names(graph: Graph, named: NamedSizes) -> None:
             is_there = shape is not None and 0 <= dimension < len(shape) and shape[dimension] == size.size
             problem = f"expected a dimension of size {size.size} of a tensor in $.tensors"
             _expect(is_there, f"{path}.places[{i}]", problem)
+        is_step = size.multiple_of > size.remainder >= 0
+        _expect(is_step, f"{path}.multiple_of", f"expected more than the remainder, got {size.multiple_of}")
         _expect(
             not size.counted or size.counted in graph.hierarchy, f"{path}.counted", f"no such node: {size.counted!r}"
         )
@@ -77,6 +79,9 @@ def _list_of_nodes(named: NamedSizes, nodes: Mapping[str, Node]) -> Iterator[tup
 
 
 def _list_letters(named: NamedSizes) -> Iterator[tuple[str, str, None]]:
+    for name, size in named.sizes.items():
+        if size.bound:
+            yield f"sizes[{name!r}].bound", size.bound, None
     for name, text in named.letters.items():
         is_free = name not in named.sizes and bool(NAME.fullmatch(name))
         _expect(is_free, f"letters[{name!r}]", "expected a name that no size has")

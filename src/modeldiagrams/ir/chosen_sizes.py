@@ -14,12 +14,20 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.sizes import NamedSizes, Size
 
-__all__ = ["complete_sizes", "evaluate_bound", "own_sizes"]
+__all__ = ["complete_sizes", "evaluate_bound", "find_unchecked", "own_sizes"]
 
 _PLAIN = str.maketrans("0123456789'", "₀₁₂₃₄₅₆₇₈₉′")
 
 
 _NOT_SOUGHT = 'it was traced without; leave out `dims: off`, or write `dims="auto"` in Python'
+
+
+def find_unchecked(graph: Graph, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The largest checked size of each name that is larger here."""
+    checked = graph.sizes.checked if graph.sizes else ()
+    most = {name: max([own, *(each.get(name, 0) for each in checked)]) for name, own in own_sizes(graph).items()}
+    named = graph.sizes.sizes if graph.sizes else {}
+    return {name: size for name, size in most.items() if sizes.get(name, 0) > size and not named[name].counted}
 
 
 def own_sizes(graph: Graph) -> dict[str, int]:

@@ -24,7 +24,7 @@ __all__ = ["NAME", "POWERS", "Expression", "parse_expression", "split_rounded"]
 NAME = re.compile(r"[^\W\d_]\w*′*")
 """The name of a size: ``T``, ``T′``, ``n₁``, ``num_frames``."""
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_NUMBER = re.compile("[0-9]+")
+_NUMBER = re.compile("[0-9]{1,4000}")  # Python reads no longer ones
 _TOKEN = re.compile(rf"{_NUMBER.pattern}|{NAME.pattern}|\S")
 _ROUNDINGS = {"ceil": "⌈{}⌉", "floor": "⌊{}⌋"}
 _MOST_NESTED = 50

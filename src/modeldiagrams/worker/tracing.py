@@ -157,7 +157,7 @@ def _find_sizes(trace: Trace, target: Target, call: Call) -> NamedSizes | None:
     try:
         return find_sizes(trace, target, call.dims or AUTO, call.inputs_from)
     except TargetError as error:
-        found = find_sizes(trace, target, AUTO, call.inputs_from) or NamedSizes(sizes={})
+        found = find_sizes(trace, target, AUTO) or NamedSizes(sizes={})
         return msgspec.structs.replace(found, mistake=str(error))
 
 

@@ -23,7 +23,15 @@ export function costSentence(index: GraphIndex, sizes: string): string {
     ...amount("memory", (value) => fill(words.activationsOf, formatBytes(value))),
     ...amount("flops", (value) => formatFlops(value, words.unitFlops)),
   ];
-  return fill(words.toldAt, sizes, told.join(" · "));
+  return fill(words.toldAt, sizes, [...told, ...checkedPart(index)].join(" · "));
+}
+
+/** Up to which sizes expressions were checked, if the set ones are larger. */
+function checkedPart({ graph: { atSizes, sizes } }: GraphIndex): string[] {
+  const most = (name: string) => Math.max(...(sizes?.checked ?? []).map((each) => each[name] ?? 0));
+  const beyond = [...(atSizes?.changed ?? [])].filter(([name, size]) => sizes?.checked && size > most(name));
+  if (beyond.length === 0) return [];
+  return [fill(strings.checkedTo, beyond.map(([name]) => `${name} = ${most(name)}`).join(", "))];
 }
 
 /** The family whose modules and ops cost most together. A module of a family counts with all that is in it. */

@@ -15,6 +15,7 @@ from modeldiagrams.ir.expressions import parse_expression
 from modeldiagrams.ir.graph import InputNode, OpNode
 from modeldiagrams.ir.sizes import NamedSizes, Size
 from modeldiagrams.options.dims import OFF
+from modeldiagrams.resolve.code.user_code import silenced
 from modeldiagrams.resolve.dimensions.counted_sizes import name_counted
 from modeldiagrams.resolve.dimensions.fitting import SMALL
 from modeldiagrams.resolve.dimensions.free_sizes import FreeSizes, choose_unseen
@@ -47,8 +48,11 @@ _MOST_POINTS = 4
 
 _FAR, _FAR_LOOP = 32, 6
 """How much larger the sizes of the last pass are than those of the traced one; less if loops run more often there."""
-_VERY_FAR = 2100
+_VERY_FAR = 8400
 """And at least this large: more than most tables of positions have."""
+_LARGE_BATCH = 131
+_MOST_ELEMENTS = 1 << 25
+"""Of the inputs of the last pass."""
 _USUAL = 210
 """A product of the prime factors of usual steps."""
 
@@ -99,7 +103,8 @@ def find_sizes(trace: Trace, target: CalledModel, dims: Dims, inputs_from: str |
         names = name_inputs(function, args, kwargs, written, inputs_from, target.entry)
         mover = InputMover(args, kwargs, names, inputs_from, target.entry or function)
         mover.without_large = True
-        found = _Search(trace, names, mover, is_limited=written is None).run()
+        with silenced():  # the model has said all that it says
+            found = _Search(trace, names, mover, is_limited=written is None).run()
         check_sizes(msgspec.structs.replace(trace.graph, sizes=found), trace.graph.by_id)
     except TargetError:
         raise
@@ -200,8 +205,7 @@ class _Search:
         large = [name for name in self._free.names if passes.base[name] > SMALL and self._free.steps[name] > 0]
         for name in large:
             self._limits[name] = find_limit(passes, fits, name)
-        has_loops = any(key[0] == "times" for key in fits.expressions)
-        far = {name: self._choose_far(name, _FAR_LOOP if has_loops else _FAR) for name in large}
+        far = self._choose_far_sizes(fits, large)
         refused: list[str] = []
         try:
             runs = not far or not isinstance(passes.run(far), str)
@@ -230,10 +234,29 @@ class _Search:
         if fewer[1] is not None:
             self._counted = name_counted(self._graph, fits, points, others)
 
+    def _choose_far_sizes(self, fits: SizeFits, large: list[str]) -> dict[str, int]:
+        """Far larger sizes, as far as the inputs take little memory; also a large batch."""
+        has_loops = any(key[0] == "times" for key in fits.expressions)
+        factor = _FAR_LOOP if has_loops else _FAR
+        batch = {} if has_loops else {name: _LARGE_BATCH for name in self._free.names if self._free.steps[name] == 1}
+        while True:
+            far = batch | {name: self._choose_far(name, factor) for name in large}
+            if factor == 1 or self._count_elements(far) <= _MOST_ELEMENTS:
+                return far
+            factor, batch = (factor, {}) if batch else (factor // 2, {})
+
+    def _count_elements(self, moved: Sizes) -> int:
+        """How many elements the inputs have at other sizes."""
+        shapes = {tensor: [*(self._graph.tensors[tensor].shape or ())] for tensor in self._graph.model.inputs.values()}
+        for name, size in moved.items():
+            for tensor, at in self._places[name]:
+                shapes[tensor][at] = size
+        return sum(math.prod(map(int, shape)) for shape in shapes.values())
+
     def _choose_far(self, name: str, factor: int) -> int:
         """A far larger size that the model takes, as many steps away as have no factor with usual steps in common."""
         base, multiple = self._passes.base[name], self._multiples[name]
-        far = base * factor if factor == _FAR_LOOP else max(base * factor, _VERY_FAR)
+        far = max(base * factor, _VERY_FAR) if factor == _FAR else base * factor
         limit, _ = self._limits[name] or (far, "")
         steps = max((min(far, limit) - base) // multiple, 1)
         while math.gcd(steps, _USUAL) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.resolve.dimensions.pass_numbers import PassNumbers, read_pass
 from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, work_limited
@@ -108,8 +108,9 @@ class SizedPasses:
         Raises:
             BudgetSpentError: if that would take too long.
         """
-        moved = {name: size for name, size in sizes.items() if size != self.base[name]}
-        arguments = self._mover.move(moved) if moved else None
+        arguments = self._move(sizes) if sizes != self.base else None
+        if isinstance(arguments, str):
+            return None
         with work_limited(self._work):
             other, _ = self._trace.rerun(lambda _: None, assumes_fewer=True, arguments=arguments, **how)  # type: ignore[misc]
         error = other.status.error
@@ -173,7 +174,9 @@ class SizedPasses:
         self.ran = [(sizes, each) for sizes, each in self.ran if not each.rounds]
 
     def _run(self, sizes: Sizes) -> PassNumbers | str:
-        arguments = self._mover.move({name: size for name, size in sizes.items() if size != self.base[name]})
+        arguments = self._move(sizes)
+        if isinstance(arguments, str):
+            return arguments
         with work_limited(self._work):
             graph, _ = self._trace.rerun(lambda _: None, arguments=arguments)  # type: ignore[misc]
         error = graph.status.error
@@ -182,6 +185,13 @@ class SizedPasses:
         if error.type == PassTooLargeError.__name__:
             raise BudgetSpentError("models of this length are not run again unless `dims` is written")
         return _describe(error)
+
+    def _move(self, sizes: Sizes) -> tuple[tuple[Any, ...], dict[str, Any]] | str:
+        """The inputs at other sizes, or why the author's function makes none of these."""
+        try:
+            return self._mover.move({name: size for name, size in sizes.items() if size != self.base[name]})
+        except TargetError as error:
+            return str(error).partition("\n")[0]
 
     def _find_change(self, found: PassNumbers) -> str:
         """What a pass does in another way, in a few words; empty if nothing that matters."""
