@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import modeldiagrams
-from modeldiagrams.ir.graph import Graph, NamedSizes, OpNode
+from modeldiagrams.ir.graph import Graph, OpNode
 from named_sizes.arithmetic import names_in, value
 
 
@@ -50,22 +51,13 @@ def texts_of(arguments: Any) -> Iterator[str]:
             yield from texts_of(part)
 
 
-def loop_key(graph: Graph, node: Any) -> tuple[Any, ...]:
-    """What calls of one loop have in common."""
-    parent = (graph.hierarchy[node.id] or "").split("#")[0]
-    return parent, getattr(node, "path", None), getattr(node, "name", None), node.source
-
-
-def counted_values(named: NamedSizes, fresh: Graph) -> dict[str, int]:
-    """The sizes that values decide, as they came out in the fresh pass."""
-    found = {}
-    for name, size in named.sizes.items():
-        places = [
-            (tensor, i) for tensor, parts in named.tensors.items() for i, part in enumerate(parts) if part == name
-        ]
-        if size.counted and (seen := [p for p in places if p[0] in fresh.tensors]):
-            tensor, i = seen[0]
-            found[name] = fresh.tensors[tensor].shape[i]
+def groups_of(graph: Graph) -> dict[tuple[Any, ...], list[Any]]:
+    """The nodes of a graph, those together that the same line of the same module makes: turns of a loop among them."""
+    found = defaultdict(list)
+    for node in graph.nodes:
+        parent = (graph.hierarchy[node.id] or "").split("#")[0]
+        name = getattr(node, "path", None) or getattr(node, "name", None)
+        found[node.kind, parent, name, getattr(node, "source", node.id)].append(node)
     return found
 
 
@@ -75,42 +67,83 @@ class FreshPass:
     def __init__(self, graph: Graph, fresh: Graph, sizes: Mapping[str, int]) -> None:
         assert graph.sizes is not None
         self._graph, self._fresh, self._named = graph, fresh, graph.sizes
-        self._sizes = {**sizes, **counted_values(graph.sizes, fresh)}
+        self._here, self._there = groups_of(graph), groups_of(fresh)
+        pairs = [(a, b) for key, group in self._here.items() for a, b in zip(group, self._there.get(key, ()))]  # noqa: B905
+        self._other = {a.id: b for a, b in pairs}
+        """Id of a node → the one that is this step in the fresh pass: ids shift where a loop runs more often."""
+        self._tensors = {
+            tensor: other
+            for a, b in pairs
+            for tensor, other in zip(getattr(a, "outputs", ()), getattr(b, "outputs", ()))  # noqa: B905
+            if a.kind != "module"
+        }
+        self._sizes = {**sizes, **self._counted_values()}
         self._makers = {tensor: node.id for node in graph.nodes for tensor in getattr(node, "outputs", ())}
         self.found = Comparison()
 
     def compare(self) -> Comparison:
         """Compare everything."""
-        self._compare_nodes()
+        self._compare_counts()
         for tensor, spec in self._graph.tensors.items():
-            if tensor in self._fresh.tensors:
-                self._compare_shape(tensor, spec.shape, self._fresh.tensors[tensor].shape)
+            if tensor in self._tensors:
+                self._compare_shape(tensor, spec.shape, self._fresh.tensors[self._tensors[tensor]].shape)
         for node in self._graph.nodes:
-            other = self._fresh.node(node.id) if node.id in self._fresh.hierarchy else None
-            if isinstance(node, OpNode) and isinstance(other, OpNode):
+            if isinstance(node, OpNode) and isinstance(other := self._other.get(node.id), OpNode):
                 self._compare_arguments(node, other)
                 for cost in ("flops", "activation_bytes"):
                     expression = getattr(self._named, cost).get(node.id)
                     self._compare(f"{node.id} {cost}", expression, getattr(node, cost), getattr(other, cost), node.id)
         self._compare_bounds()
-        self._compare_times()
         self._compare_table()
         for cost in ("flops", "activation_bytes"):
             self._compare_total(cost)
         return self.found
 
-    def _is_unknown(self, *ids: str | None) -> bool:
-        return any(i in self._named.unknown for i in ids if i)
+    def _counted_values(self) -> dict[str, int]:
+        """The sizes that values decide, as they came out in the fresh pass."""
+        found: dict[str, int] = {}
+        for tensor, parts in self._named.tensors.items():
+            for i, part in enumerate(parts):
+                is_counted = part in self._named.sizes and self._named.sizes[part].counted
+                if is_counted and tensor in self._tensors:
+                    found.setdefault(str(part), self._fresh.tensors[self._tensors[tensor]].shape[i])
+        return found
 
-    def _compare_nodes(self) -> None:
-        here, there = {node.id for node in self._graph.nodes}, {node.id for node in self._fresh.nodes}
-        turns = {loop_key(self._graph, node) for node in self._graph.nodes if self._loops_around(node.id)}
-        for node in self._graph.nodes:
-            if node.id not in there and not self._loops_around(node.id) and not self._is_unknown(node.id):
-                self.found.silent.append(f"{node.id} is not there at these sizes")
-        for node in self._fresh.nodes:
-            if node.id not in here and (not hasattr(node, "source") or loop_key(self._fresh, node) not in turns):
-                self.found.silent.append(f"{node.id} is there at these sizes only")
+    def _is_unknown(self, *ids: str | None) -> bool:
+        return any(i in self._named.unknown for i in ids if i is not None)
+
+    def _is_unknown_around(self, graph: Graph, node: Any) -> bool:
+        """Whether a call around it, or the model, does steps at other sizes of which the graph knows no costs."""
+        around = graph.hierarchy[node.id]
+        while around is not None:
+            if self._is_unknown(around):
+                return True
+            around = graph.hierarchy[around]
+        return False
+
+    def _compare_counts(self) -> None:
+        """Every step is there as often as its loops say."""
+        for key in {**self._here, **self._there}:
+            here, there = self._here.get(key, []), self._there.get(key, [])
+            try:
+                expected = sum(self._turns(node.id) for node in here)
+            except KeyError:
+                continue  # reported elsewhere
+            is_unknown = self._is_unknown(*(node.id for node in here)) or (
+                not here and self._is_unknown_around(self._fresh, there[0])
+            )
+            if expected != len(there) and not is_unknown:
+                is_loop = any(self._loops_around(node.id) for node in here)
+                text = (
+                    f"{(here or there)[0].id}: {len(here)} such steps; {expected} by the graph, and {len(there)} there"
+                )
+                (self.found.wrong if is_loop else self.found.silent).append(text)
+
+    def _turns(self, node: str) -> Fraction:
+        """How often a node is there for each time that it is in the graph."""
+        own = {name: size.size for name, size in self._named.sizes.items()}
+        loops = self._loops_around(node)
+        return math.prod((value(loop, self._sizes) / value(loop, own) for loop in loops), start=Fraction(1))
 
     def _compare(self, what: str, expression: str | None, here: Any, there: Any, *ids: str) -> None:
         self.found.compared += 1
@@ -152,11 +185,6 @@ class FreshPass:
             if size.bound and name in self._sizes and value(size.bound, self._sizes) < self._sizes[name]:
                 self.found.wrong.append(f"{name} is {self._sizes[name]}, above its bound {size.bound}")
 
-    def _compare_times(self) -> None:
-        counts = Counter(loop_key(self._fresh, node) for node in self._fresh.nodes if hasattr(node, "source"))
-        for i, expression in self._named.times.items():
-            self._compare(f"{i} times", expression, None, counts[loop_key(self._graph, self._graph.node(i))], i)
-
     def _compare_table(self) -> None:
         """What readers get: a sum without a sign is right to the byte and the FLOP, and `≤` is above."""
         given = {name: n for name, n in self._sizes.items() if not self._named.sizes[name].fixed}
@@ -181,8 +209,9 @@ class FreshPass:
 
     def _compare_total(self, cost: str) -> None:
         """Costs of the whole model are the sum of those of its ops, each as often as its loops run."""
+        if not self._named.unknown.keys().isdisjoint(node.id for node in self._graph.nodes if node.kind == "module"):
+            return
         total: Fraction | int = 0
-        own_sizes = {name: size.size for name, size in self._named.sizes.items()}
         for node in self._graph.nodes:
             if not isinstance(node, OpNode):
                 continue
@@ -191,10 +220,8 @@ class FreshPass:
             expression = getattr(self._named, cost).get(node.id)
             try:
                 own = (getattr(node, cost) or 0) if expression is None else value(expression, self._sizes)
-                for times in self._loops_around(node.id):
-                    own = own * value(times, self._sizes) / value(times, own_sizes)
+                total += own * self._turns(node.id)
             except KeyError:
                 return  # reported for the op
-            total += own
         if total != (there := getattr(self._fresh.model, cost) or 0):
             self.found.wrong.append(f"{cost} of the model: {total} by its ops' expressions; the pass has {there}")

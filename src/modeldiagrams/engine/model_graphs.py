@@ -62,6 +62,11 @@ class Workers:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return self._jobs or cores or 1
 
+    @property
+    def doing(self) -> str:
+        """What models do that have begun and not ended; an executor may let some of them wait."""
+        return "with the executor" if self._remote else "running"
+
     def get(self, python: str | None, *, gpu: bool) -> BaseWorker:
         """Return the worker of an interpreter, with or without a GPU."""
         return self._remote or self._workers.setdefault((python, gpu), Worker(python, gpu=gpu))
@@ -150,7 +155,8 @@ class Tracing:
                 uncached[failure_key] = options
         failing = self.failing(uncached)
         unknown = {key: options for key, options in uncached.items() if key not in failing}
-        with Progress(len(unknown)) if self.shows_progress else contextlib.nullcontext() as progress:
+        workers = self._workers
+        with Progress(len(unknown), workers.doing) if self.shows_progress else contextlib.nullcontext() as progress:
 
             def start(wanted: tuple[str, Options]) -> None:
                 if progress:
@@ -158,7 +164,6 @@ class Tracing:
                 else:
                     self._announce(wanted[1])
 
-            workers = self._workers
             traced = run_each(unknown.items(), self._prefetched, workers.jobs, on_start=start, on_error=workers.close)
             for (_, options), has_failed in traced:
                 if progress:

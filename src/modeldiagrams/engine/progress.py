@@ -26,8 +26,10 @@ _TAKEN = _WIDTH + 27
 class Progress:
     """The progress of a number of models. Use it in a ``with`` statement."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, doing: str = "running") -> None:
+        """Prepare for a number of models; `doing` says what those do that have begun and not ended."""
         self._total = total
+        self._doing = doing
         self._running: list[str] = []
         self._done = self._failed = 0
         self._start = time.monotonic()
@@ -87,4 +89,4 @@ class Progress:
         # those that run for the longest
         named, more = self._running[:_NAMED], len(self._running) - _NAMED
         names = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
-        return f"{self._failed} failed, {rate:.1f}/s" + (f"; running: {names}" if names else "")
+        return f"{self._failed} failed, {rate:.1f}/s" + (f"; {self._doing}: {names}" if names else "")
