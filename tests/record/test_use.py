@@ -134,7 +134,7 @@ def test_a_diagram_of_a_name(calls, tmp_path, monkeypatch):
 
 @pytest.mark.process
 def test_page_command_and_function_use_the_file(project):
-    page = "Nets\n====\n\n.. model-graph:: nets.Classifier\n"
+    page = "Nets\n====\n\n.. model-graph:: nets.Classifier\n   :dims: off\n"
     (project / "docs" / "index.rst").write_text(page)
     (project / "docs" / "conf.py").write_text(
         "import atexit, sys\nsys.path.insert(0, '..')\nextensions = ['sphinx_modeldiagrams']\n"

@@ -196,7 +196,7 @@ class _Relay:
         self._is_closed = True
         self._submitter.cancel()
         with contextlib.suppress(OSError, EOFError, AuthenticationError):
-            _connect(self.address).close()  # wakes the thread that accepts
+            Client(self._listener.address).close()  # wakes the thread that accepts, if it has not ended already
         self._listener.close()
 
 
