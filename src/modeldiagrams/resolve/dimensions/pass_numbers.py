@@ -67,6 +67,8 @@ def read_pass(graph: Graph, other: Graph) -> PassNumbers:
             holder = graph.by_id.get(graph.hierarchy[nodes[0].id] or "")
             per_call, rest = divmod(len(again), calls.get(_step(holder, graph), 1) if holder else 1)
             found.numbers.update((("times", node.id), per_call) for node in nodes if not rest)
+            if rest and holder and holder.id in found.rounds:  # some calls in a loop have it, such as the first
+                found.uneven.update(node.id for node in nodes)
     found.new = [node for nodes in others.values() for node in nodes]
     rounds = {*found.rounds}
     for node in graph.nodes:

@@ -219,6 +219,8 @@ class _Search:
         with contextlib.suppress(BudgetSpentError):
             for name in refused:
                 self._limits[name] = find_limit(passes, fits, name) or self._limits[name]
+            for name in (name for name in self._free.names if self._free.steps[name] < 0):  # larger ones are refused
+                self._limits[name] = find_limit(passes, fits, name) or (passes.base[name], "")
         fits.drop(self._find_wrong(fits))
 
     def _name_counted(self, fits: SizeFits) -> None:
