@@ -14,7 +14,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # libraries warn about themse
 
 
 WRONG = {
-    "own GRULoop": "zeros that only the first turn of a loop makes count in every turn",
     "own Strided 5, square": "a stride that does not fit the drawn size, with no pass far above it",
     "own VAE": "the naming of sizes raises KeyError",
     "transformers dinov2": "the table of costs has no sign for steps that only other sizes have",
