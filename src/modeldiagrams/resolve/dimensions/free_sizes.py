@@ -71,12 +71,15 @@ class FreeSizes:
                 found = [each for each in found if all(each[0][name] == base[name] for name in self.fixed)]
         return found
 
-    def with_usual_steps(self) -> FreeSizes:
-        """The same, but large sizes move by multiples of usual steps, and not of their own: 299, 747, 1195."""
+    def with_steps(self, *, usual: bool) -> FreeSizes:
+        """The same, but large sizes move by multiples of themselves, or of usual steps of layers: 299, 747, 1195."""
         other = FreeSizes(self.passes, dict(self.fixed))
+        other.steps = dict(self.steps)
         for name, step in self.steps.items():
-            usual = _OF_SOUNDS if step >= _SOUND else _OF_IMAGES
-            other.steps[name] = usual if step == self.passes.base[name] >= _IMAGE else step
+            base = self.passes.base[name]
+            multiple = _OF_SOUNDS if base >= _SOUND else _OF_IMAGES
+            if base >= _IMAGE and step in {base, multiple}:
+                other.steps[name] = multiple if usual else base
         return other
 
     def suits_layers(self) -> bool:

@@ -265,9 +265,10 @@ class _Search:
         return base + (odd if odd > 1 else steps) * multiple
 
     def _fit_points(self, n_points: int) -> SizeFits:
-        usual = self._free.with_usual_steps()
-        first, other = (self._free, usual) if self._free.suits_layers() else (usual, self._free)
+        is_usual = not self._free.suits_layers()
+        first = self._free.with_steps(usual=is_usual)
         fits = fit_sizes(self._graph, first.points(n_points), self._by_values)
+        other = first.with_steps(usual=not is_usual)
         if fits.lacks_some() and other.steps != first.steps and self._passes.can_spare(_MOST_POINTS):
             others = fit_sizes(self._graph, other.points(n_points), self._by_values)
             if len(others.unknown) < len(fits.unknown) and other.steps.keys() == first.steps.keys():

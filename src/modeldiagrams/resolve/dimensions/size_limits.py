@@ -78,9 +78,9 @@ def _find_position_tables(graph: Graph, fits: SizeFits, name: str) -> Iterator[t
         given = {argument: (source, tensor) for source, tensor, argument in sources.get(op.id, ())}
         weight = op.weights.get("weight") or given.get("weight", ("", ""))[0].partition(":")[2]
         start, index = given.get("input", ("", ""))
-        has_name = any(
-            name in expression.names for key, expression in fits.expressions.items() if key[:2] == ("tensors", index)
-        )
+        rank = len(graph.tensors[index].shape or ()) if index else 0
+        found = [fits.expressions.get(("tensors", index, str(i))) for i in range(rank)]
+        has_name = sum(expression is not None and name in expression.names for expression in found) == 1  # not T×T
         shape = graph.parameters[weight].shape if weight in graph.parameters else None
         if has_name and shape and not _is_input(graph, sources, start):
             yield shape[0], weight
