@@ -261,9 +261,8 @@ class _Search:
         far = max(base * factor, _VERY_FAR) if factor == _FAR else base * factor
         limit, _ = self._limits[name] or (far, "")
         steps = max((min(far, limit) - base) // multiple, 1)
-        while math.gcd(steps, _USUAL) > 1:
-            steps -= 1
-        return base + steps * multiple
+        odd = next(n for n in range(steps, 0, -1) if math.gcd(n, _USUAL) == 1)
+        return base + (odd if odd > 1 else steps) * multiple
 
     def _fit_points(self, n_points: int) -> SizeFits:
         is_usual = not self._free.suits_layers()
