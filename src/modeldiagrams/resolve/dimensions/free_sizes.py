@@ -24,8 +24,6 @@ _IMAGE, _SOUND = 28, 1000
 _RESERVE = 4
 """Passes that are kept for the sizes that are free."""
 _NOT_TRIED = "not tried, as this model takes long; write `dims` to try it"
-_LARGE = 64
-"""Sizes from this one on are sides of images and sounds, of which most models take only multiples."""
 
 
 class FreeSizes:
@@ -114,15 +112,13 @@ class FreeSizes:
         self._tie()
 
     def _shorten(self, name: str) -> bool:
-        """Find a smaller step for a size; whether there is one."""
-        base, before = self.passes.base[name], self.steps[name]
-        tries = [32 if base >= _LARGE else 1, *([-(base // 8)] if base > 2 * SMALL else [])]
-        for step in tries[tries.index(before) + 1 :] if before in tries else tries:
-            most = base + (max(_FACTORS[0]) - 1) * step
-            if self.passes.can_spare(_RESERVE) and not isinstance(self.passes.run({name: most}), str):
-                self.steps[name] = step
-                return True
-        return False
+        """Find another step for a size that may not grow so much; whether there is one: down if it is large."""
+        base = self.passes.base[name]
+        step = -(base // 8) if base > 2 * SMALL else 1
+        if self.steps[name] == step or not self.passes.can_spare(_RESERVE):
+            return False
+        self.steps[name] = step
+        return not isinstance(self.passes.run({name: base + (max(_FACTORS[0]) - 1) * step}), str)
 
     def _tie(self) -> None:
         """Let fixed sizes that are equal change together, if the model runs with that."""
