@@ -110,6 +110,14 @@ def test_sources_and_targets() -> None:
     assert texts(names)["input_features"] == "B 80 S"
 
 
+@pytest.mark.parametrize(("is_first", "expected"), [(True, ("B", "S", 16)), (False, ("S", "B", 16))])
+def test_documents_that_state_both_orders_decide_nothing(is_first: bool, expected: tuple[str | int, ...]) -> None:
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 16), 1, enable_nested_tensor=False)
+    model = nn.Transformer(16, 2, 1, 1, 16, custom_encoder=encoder, batch_first=is_first)
+    shapes = [(1, 10, 16), (1, 7, 16)] if is_first else [(10, 1, 16), (7, 1, 16)]
+    assert names_of(model, *map(torch.zeros, shapes)).dims["src"] == expected
+
+
 def test_what_is_broadcast_keeps_its_number() -> None:
     positions = torch.arange(9)[None]
     names = names_of(forward(LINEAR, input_ids="", position_ids=""), ids(2, 9), positions)

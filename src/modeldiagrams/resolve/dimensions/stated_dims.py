@@ -86,7 +86,7 @@ def find_documented_dims(
     for name, text, _ in list_statements(model, function):
         shape = shapes.get(name, ())
         words = next((words for words in list_shapes(text) if len(words) == len(shape)), [])
-        if words and name not in found:
+        if words and name not in found and "batch_first" not in text:  # that states both orders
             dims = _read(words)
             is_known = all(dim is None or len(dim.letter) <= _LETTERS for dim in dims)
             if is_known and all(
