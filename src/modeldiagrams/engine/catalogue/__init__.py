@@ -1,0 +1,1 @@
+"""Catalogues: the models of a library, and what pages say of each."""

@@ -1,0 +1,59 @@
+"""The models of a catalogue, in families."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.figures import Figures
+    from modeldiagrams.options.catalogue import CatalogueOptions
+    from modeldiagrams.options.options import Options
+
+__all__ = ["Catalogue", "CatalogueModel", "Family"]
+
+
+class CatalogueModel(msgspec.Struct, frozen=True, kw_only=True):
+    """One model of a catalogue."""
+
+    name: str
+    """The full name with which it was listed: ``torchvision.models.resnet18``."""
+    options: Options
+    """The options of its diagram."""
+    id: str
+    """The id of its diagram, and of its files in the site's folder."""
+    figures: Figures | None = None
+    """None if it has no graph."""
+    picture: str = ""
+    """A small SVG for an ``<img>``, the model at its coarsest reading; "" if it has no graph or it can't be drawn."""
+    since: str = ""
+    """The first release with a graph of it; "" if unknown."""
+    problem: str = ""
+    """Why it has no graph, or only a part of one; one sentence."""
+    aliases: tuple[str, ...] = ()
+    """Other names in the catalogue with an equal graph; these are no models of their own."""
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """Models that have a class and the same parts, and differ in sizes: one entry of a catalogue."""
+
+    name: str
+    """Short name: of its only model, or of the class of all."""
+    models: tuple[CatalogueModel, ...]
+    """By number of parameters, the smallest first."""
+    columns: tuple[str, ...] = ()
+    """Titles of what differs between the models; empty for one model."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """One for each model: a cell for each column."""
+
+
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
+    """The models of a catalogue, in families."""
+
+    id: str
+    options: CatalogueOptions
+    families: tuple[Family, ...]
+    """In the order of their names."""
+    problem: str = ""
+    """Why there are no models, in one sentence."""
