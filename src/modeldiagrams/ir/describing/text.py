@@ -215,18 +215,16 @@ class _Description:
 
     def _returned(self, outputs: Sequence[str], level: Level) -> Iterator[str]:
         """List what the model returns; values whose names differ only in numbers are one line."""
-        alike = defaultdict[tuple[str, ...], list[str]](list)
+        alike = defaultdict[tuple[str, str], list[str]](list)
         for part in outputs:
-            node = self._graph.by_id[part]
             sources = dict.fromkeys(self._name_read(None, read) for read in level.reads[part])
-            form = _DIGITS.sub("#", node.name) if isinstance(node, OutputNode) else part
-            alike[(form, *sources)].append(part)
-        for (_, *sources), found in [*alike.items()][:_MOST_OUTPUTS]:
-            node = self._graph.by_id[found[0]]
-            more = f" … {self._graph.by_id[found[-1]].name} ({len(found)})" if found[1:] else ""  # type: ignore[union-attr]
-            yield f"- return {node.name}{more} ← {', '.join(sources)}"  # type: ignore[union-attr]
-        if left := len(alike) - _MOST_OUTPUTS:
-            yield from [f"- … {left} more outputs"] if left > 0 else []
+            name = self._short(None, part)
+            alike[_DIGITS.sub("#", name), ", ".join(sources)].append(name)
+        for (_, made_by), names in [*alike.items()][:_MOST_OUTPUTS]:
+            more = f" … {names[-1]} ({len(names)})" if names[1:] else ""
+            yield f"- return {names[0]}{more} ← {made_by}"
+        if (left := len(alike) - _MOST_OUTPUTS) > 0:
+            yield f"- … {left} more outputs"
 
     def _result(self, call: str) -> str:
         item = self._item(call)
