@@ -79,7 +79,7 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     catalogue_links: Annotated[
         bool,
         msgspec.Meta(
-            description="Add a link `Diagram` to the API documentation of each class and function that a catalogue lists."
+            description="Add a link `Diagram` to the API documentation of classes and functions that a catalogue lists."
         ),
     ] = True
     repository_url: Annotated[

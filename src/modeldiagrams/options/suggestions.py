@@ -17,7 +17,8 @@ _ENTRY = frozenset({"dtype", "high", "low", "shape", "value"})
 COMMAND_LINE = frozenset({"explain", "flat", "force", "output", "theme"})
 """Options of `modeldiagrams trace` and `render` that diagrams in documentation don't have."""
 SITE = frozenset(
-    ["defaults", "on_error", "cache_dir", "snapshots", "static_only", "repository_url", "source_link", "css_variables"]
+    ["defaults", "on_error", "cache_dir", "snapshots", "static_only", "catalogue_links"]
+    + ["repository_url", "source_link", "css_variables"]
 )
 """Settings of a site that are not options of a diagram."""
 _OTHER_WORDS = {
