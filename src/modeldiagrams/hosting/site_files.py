@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
+from modeldiagrams.errors import GraphError
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, list_viewer_files
 from modeldiagrams.html.tour_parts import draw_step_files, name_step_file
+from modeldiagrams.ir.documents import check_version, encode, parse_json, to_graph_error
+from modeldiagrams.ir.figures import Figures, list_figures
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import format_style_rule
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.html.fragment import Keep
+    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.settings import Settings
 
 __all__ = [
@@ -31,11 +35,14 @@ __all__ = [
     "INDEX",
     "SHARED_NAMES",
     "IndexEntry",
+    "SiteIndex",
     "build_diagram_files",
     "build_shared_files",
+    "encode_figures",
     "list_files",
     "make_entry",
     "parse_index",
+    "read_index",
 ]
 
 FOLDER = "modeldiagrams"
@@ -47,6 +54,9 @@ SHARED_NAMES = frozenset({*SITE_FILES, INDEX})
 """Names of all files that diagrams may share."""
 
 _GRAPH, _DATA = ".json", ".js"
+_FORMAT: Literal["modeldiagrams-index"] = "modeldiagrams-index"
+_VERSION = "1.1"
+"""1.0 had no figures."""
 
 
 class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -60,9 +70,11 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """The URL relative to the site's root, with the diagram's anchor."""
     snapshot: str
     """The snapshot's name; "" for a graph file."""
+    figures: str = ""
+    """JSON text, which sets can hold and which pickles fast; "" if an earlier release wrote the list."""
 
 
-class _Listed(msgspec.Struct, frozen=True, kw_only=True):
+class _Listed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One diagram on all its pages, in all languages of a site."""
 
     id: str
@@ -70,11 +82,17 @@ class _Listed(msgspec.Struct, frozen=True, kw_only=True):
     snapshots: list[str]
     """Several if pages use several names for the model."""
     pages: list[str]
+    figures: int | None = None
+    """The number of its figures."""
 
 
-class _SiteIndex(msgspec.Struct, frozen=True, kw_only=True):
-    format: Literal["modeldiagrams-index"] = "modeldiagrams-index"
-    version: Literal["1.0"] = "1.0"
+class SiteIndex(msgspec.Struct, frozen=True, kw_only=True):
+    """A site's list of diagrams."""
+
+    format: Literal["modeldiagrams-index"] = _FORMAT
+    version: str = _VERSION
+    figures: list[Figures] = []
+    """Without layers and ops; those of equal graphs, under any names, are listed once."""
     diagrams: list[_Listed]
 
 
@@ -91,7 +109,14 @@ def make_entry(diagram: Diagram, page: str) -> IndexEntry:
         model=diagram.options.call.model,
         page=f"{page}#{name}" if name else page,
         snapshot=diagram.snapshot,
+        figures=encode_figures(diagram.graph) if diagram.graph else "",
     )
+
+
+def encode_figures(graph: Graph) -> str:
+    """Return the figures for a list of diagrams as JSON text."""
+    # layers and ops would be most of a long list
+    return encode(msgspec.structs.replace(list_figures(graph), layers={}, ops=())).decode()
 
 
 def build_diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -> dict[str, bytes]:
@@ -127,34 +152,56 @@ def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dic
     files = list_viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
-    index = msgspec.json.encode(_SiteIndex(diagrams=_list_by_id(entries)))
-    return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
+    return {**contents, INDEX: _encode_index([*entries])}
 
 
-def _list_by_id(entries: Iterable[IndexEntry]) -> list[_Listed]:
+def _encode_index(entries: list[IndexEntry]) -> bytes:
+    """Write a list of diagrams; of several figures of an id, the last count."""
     by_id = defaultdict[str, list[IndexEntry]](list)
     for entry in sorted(set(entries)):
         by_id[entry.id].append(entry)
-    return [
+    texts = {entry.id: entry.figures for entry in entries if entry.figures}
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts[id_] for id_ in by_id if id_ in texts))}
+    diagrams = [
         # pages may use several names of the model's class
         _Listed(
             id=id_,
             model=min((entry.model for entry in found), key=len),
             snapshots=sorted({entry.snapshot for entry in found if entry.snapshot}),
             pages=sorted({entry.page for entry in found}),
+            figures=numbers.get(texts.get(id_, "")),
         )
         for id_, found in by_id.items()
     ]
+    # one line for each: the names of thousands of models take enough space
+    lists = {"figures": map(str.encode, numbers), "diagrams": map(msgspec.json.encode, diagrams)}
+    fields = [b'"%b":[\n%b\n]' % (name.encode(), b",\n".join(lines)) for name, lines in lists.items()]
+    return b'{"format":"%b","version":"%b",\n%b}\n' % (_FORMAT.encode(), _VERSION.encode(), b",\n".join(fields))
+
+
+def read_index(content: bytes) -> SiteIndex:
+    """Read the list of diagrams of a site.
+
+    Raises:
+        GraphError: if it is none, or one of a later major version; with a JSON path.
+    """
+    head = parse_json(content)
+    check_version(head, _FORMAT, _VERSION)
+    try:
+        return msgspec.convert(head, decodable(SiteIndex))
+    except msgspec.ValidationError as error:
+        raise to_graph_error(error) from error
 
 
 def parse_index(content: bytes) -> list[IndexEntry] | None:
-    """Read the entries of an index; None if another version of this package wrote it."""
+    """Read the entries of an index; None if it can't be read."""
     try:
-        index = msgspec.json.decode(content, type=decodable(_SiteIndex))
-    except msgspec.MsgspecError:
+        index = read_index(content)
+    except GraphError:
         return None
+    texts: dict[int | None, str] = {number: encode(item).decode() for number, item in enumerate(index.figures)}
     return [
-        IndexEntry(id=item.id, model=item.model, page=page, snapshot=snapshot)
+        IndexEntry(id=item.id, model=item.model, page=page, snapshot=snapshot, figures=texts.get(item.figures, ""))
         for item in index.diagrams
         for page in item.pages
         for snapshot in item.snapshots or [""]
