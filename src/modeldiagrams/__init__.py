@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         TargetError,
         WorkerError,
     )
+    from modeldiagrams.ir.describing.text import describe
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
@@ -60,6 +61,7 @@ __all__ = [
     "annotate",
     "catalogue",
     "cost",
+    "describe",
     "diagram",
     "diff",
     "load",
@@ -90,6 +92,7 @@ _MODULES = {
     "Recording": "watching.recording",
     "catalogue": "api.site_catalogue",
     "cost": "api.cost",
+    "describe": "ir.describing.text",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",

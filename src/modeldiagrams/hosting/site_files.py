@@ -152,6 +152,7 @@ def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dic
     files = list_viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
+    contents["catalogue.css"] += format_style_rule(settings.variables, "model-catalogue").encode()
     return {**contents, INDEX: _encode_index([*entries])}
 
 
