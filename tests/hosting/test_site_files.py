@@ -7,6 +7,7 @@ import json
 import pytest
 
 from graphs import nested_graph, small_graph
+from modeldiagrams.engine.catalogue.site_index import read_index
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.hosting.site_files import (
     IndexEntry,
@@ -16,7 +17,6 @@ from modeldiagrams.hosting.site_files import (
     list_files,
     make_entry,
     parse_index,
-    read_index,
 )
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.settings import Settings, parse_settings

@@ -8,16 +8,17 @@ from urllib.parse import quote, urljoin
 
 import msgspec
 
+from modeldiagrams.common.globs import compile_globs
+from modeldiagrams.engine.catalogue.site_index import read_index
 from modeldiagrams.engine.compare.sides import SCHEMES
 from modeldiagrams.engine.compare.versions import read_site_index
 from modeldiagrams.errors import GraphError, ModelDiagramsError
-from modeldiagrams.hosting.site_files import read_index
 from modeldiagrams.ir.figures import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Row", "catalogue", "compare_models"]
+__all__ = ["Row", "catalogue", "compare_models", "find_models"]
 
 Row = dict[str, Any]
 
@@ -59,6 +60,12 @@ def catalogue(where: str | os.PathLike[str]) -> list[dict[str, Any]]:
         page, graph = (_locate(place, name) for name in (f"../{min(item.pages, default='')}", f"{item.id}.json"))
         rows.setdefault((item.model, item.figures), {"name": item.model, **own, "page": page, "graph": graph})
     return [*rows.values()]
+
+
+def find_models(where: str, patterns: Sequence[str]) -> list[Row]:
+    """List the models of a site whose name, or its last part, matches a pattern; without patterns, all."""
+    fits = compile_globs(patterns or ["*"])
+    return [row for row in catalogue(where) if fits(row["name"]) or fits(row["name"].rpartition(".")[2])]
 
 
 def _locate(index: str, name: str) -> str:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.common.decoding import decodable
+from modeldiagrams.engine.catalogue.site_index import ListedDiagram, encode_index, read_index
 from modeldiagrams.errors import GraphError
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, list_viewer_files
 from modeldiagrams.html.tour_parts import draw_step_files, name_step_file
-from modeldiagrams.ir.documents import check_version, encode, parse_json, to_graph_error
-from modeldiagrams.ir.figures import Figures, list_figures
+from modeldiagrams.ir.documents import encode
+from modeldiagrams.ir.figures import list_figures
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import format_style_rule
 
@@ -35,14 +35,12 @@ __all__ = [
     "INDEX",
     "SHARED_NAMES",
     "IndexEntry",
-    "SiteIndex",
     "build_diagram_files",
     "build_shared_files",
     "encode_figures",
     "list_files",
     "make_entry",
     "parse_index",
-    "read_index",
 ]
 
 FOLDER = "modeldiagrams"
@@ -54,9 +52,6 @@ SHARED_NAMES = frozenset({*SITE_FILES, INDEX})
 """Names of all files that diagrams may share."""
 
 _GRAPH, _DATA = ".json", ".js"
-_FORMAT: Literal["modeldiagrams-index"] = "modeldiagrams-index"
-_VERSION = "1.1"
-"""1.0 had no figures."""
 
 
 class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -72,28 +67,6 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """The snapshot's name; "" for a graph file."""
     figures: str = ""
     """JSON text, which sets can hold and which pickles fast; "" if an earlier release wrote the list."""
-
-
-class _Listed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One diagram on all its pages, in all languages of a site."""
-
-    id: str
-    model: str
-    snapshots: list[str]
-    """Several if pages use several names for the model."""
-    pages: list[str]
-    figures: int | None = None
-    """The number of its figures."""
-
-
-class SiteIndex(msgspec.Struct, frozen=True, kw_only=True):
-    """A site's list of diagrams."""
-
-    format: Literal["modeldiagrams-index"] = _FORMAT
-    version: str = _VERSION
-    figures: list[Figures] = []
-    """Without layers and ops; those of equal graphs, under any names, are listed once."""
-    diagrams: list[_Listed]
 
 
 def make_entry(diagram: Diagram, page: str) -> IndexEntry:
@@ -165,7 +138,7 @@ def _encode_index(entries: list[IndexEntry]) -> bytes:
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts[id_] for id_ in by_id if id_ in texts))}
     diagrams = [
         # pages may use several names of the model's class
-        _Listed(
+        ListedDiagram(
             id=id_,
             model=min((entry.model for entry in found), key=len),
             snapshots=sorted({entry.snapshot for entry in found if entry.snapshot}),
@@ -174,24 +147,7 @@ def _encode_index(entries: list[IndexEntry]) -> bytes:
         )
         for id_, found in by_id.items()
     ]
-    # one line for each: the names of thousands of models take enough space
-    lists = {"figures": map(str.encode, numbers), "diagrams": map(msgspec.json.encode, diagrams)}
-    fields = [b'"%b":[\n%b\n]' % (name.encode(), b",\n".join(lines)) for name, lines in lists.items()]
-    return b'{"format":"%b","version":"%b",\n%b}\n' % (_FORMAT.encode(), _VERSION.encode(), b",\n".join(fields))
-
-
-def read_index(content: bytes) -> SiteIndex:
-    """Read the list of diagrams of a site.
-
-    Raises:
-        GraphError: if it is none, or one of a later major version; with a JSON path.
-    """
-    head = parse_json(content)
-    check_version(head, _FORMAT, _VERSION)
-    try:
-        return msgspec.convert(head, decodable(SiteIndex))
-    except msgspec.ValidationError as error:
-        raise to_graph_error(error) from error
+    return encode_index(numbers, diagrams)
 
 
 def parse_index(content: bytes) -> list[IndexEntry] | None:
