@@ -252,7 +252,8 @@ def test_loaded_sources_include_a_file_whose_import_failed(text, tmp_path, monke
     options = parse_options({"model": "half.broken.Net"})
     with pytest.raises(TargetError) as error:
         resolve(options.call)
-    assert {Path(file).name for file in loaded_sources([options.call.model], error.value)} > {"__init__.py", "broken.py"}
+    files = loaded_sources([options.call.model], error.value)
+    assert {Path(file).name for file in files} > {"__init__.py", "broken.py"}
 
 
 def test_frames_are_user_code_relative_to_the_project():
