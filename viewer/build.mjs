@@ -13,6 +13,7 @@
  *   sizes.js         other sizes of the inputs, on first use
  *   recording.js     recordings of a training, for diagrams that have one
  *   code.js          source lines in boxes, when a reader zooms in
+ *   catalogue.js     cards of catalogues, on their pages
  *   packed.js        starts the widget on a page that contains all scripts in compressed form
  *   packed.json      those scripts, compressed
  *   packed.css       the style sheet of such a page
@@ -22,6 +23,7 @@
  *   picture.css      the style sheet of SVG files; difference.css, author.css and lens.css extend it for comparisons,
  *                    overlays and tour steps with a lens
  *   table.css        the style sheet of tables of modules
+ *   catalogue.css    the style sheet of catalogues
  *   inter-*.ttf      the font of flat pictures
  *   third-party-notices.txt
  */
@@ -95,6 +97,7 @@ const bundles = [
   { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isLoadedLater: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
   { name: "cases.js", entryPoints: ["src/entries/cases.ts"], target: "es2022" },
+  { name: "catalogue.js", entryPoints: ["src/entries/catalogue.ts"], target: "es2022", forbidden: CORE },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isLoadedLater: true },
   { name: "sizes.js", entryPoints: ["src/entries/sizes.ts"], target: "es2022", isLoadedLater: true },
   { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isLoadedLater: true },
@@ -168,6 +171,7 @@ writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_ST
 const ofFiles = [pictureStylesheet(), ...more, ...FILE_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "packed.css"), await sheet(...ofFiles));
 writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
+writeFileSync(join(output, "catalogue.css"), await sheet(widgetStyle("catalogue")));
 // for the widget's shadow root
 common.define = {
   STYLE: JSON.stringify(await sheet(...shadow)),

@@ -1,0 +1,2 @@
+/** Cards of catalogues. */
+export {};
