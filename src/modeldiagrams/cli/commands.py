@@ -18,6 +18,7 @@ _MODULES = {
     "summary": "table",
     "cost": "cost_command",
     "describe": "describe_command",
+    "readme": "readme_command",
     "diff": "comparing",
     "history": "comparing",
     "check": "comparing",
