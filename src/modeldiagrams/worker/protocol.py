@@ -19,6 +19,7 @@ __all__ = [
     "NO_TORCH",
     "Answer",
     "Drawn",
+    "DrawnCard",
     "DrawnFile",
     "FindDifference",
     "FoundDifference",
@@ -29,6 +30,7 @@ __all__ = [
     "Ready",
     "Refused",
     "Render",
+    "RenderCard",
     "RenderFile",
     "RenderImage",
     "Request",
@@ -110,6 +112,12 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Content of the picture in addition to the graph."""
 
 
+class RenderCard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Draw a graph for a list of models."""
+
+    graph: bytes
+
+
 class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Draw a graph as a picture file."""
 
@@ -175,6 +183,12 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     picture: Picture
 
 
+class DrawnCard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The small picture of a graph."""
+
+    svg: str
+
+
 class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A graph as a picture file."""
 
@@ -193,8 +207,8 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | TraceRequest | Render | RenderFile | RenderImage | FindDifference
-Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | FoundDifference | Refused
+Request: TypeAlias = Prepare | TraceRequest | Render | RenderCard | RenderFile | RenderImage | FindDifference
+Answer: TypeAlias = Ready | Traced | Drawn | DrawnCard | DrawnFile | FoundDifference | Refused
 
 
 def encode(message: msgspec.Struct) -> bytes:
