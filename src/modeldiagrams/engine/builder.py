@@ -58,8 +58,8 @@ class DiagramBuilder:
         folder: The folder that graph files are relative to.
         store: What is kept between builds, if anything.
         session: Its processes.
-        snapshots: The committed graphs, if the site has a folder for them.
         tracing: Provides the graphs of models.
+        snapshots: The committed graphs.
     """
 
     def __init__(  # noqa: PLR0913  (where things are)
@@ -143,7 +143,7 @@ class DiagramBuilder:
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` doesn't wait for each."""
-        self.tracing.prefetch(options for options in wanted if self._can_trace(options))
+        self.tracing.prefetch(options for options in wanted if self.can_trace(options))
 
     def draw_file(
         self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
@@ -282,7 +282,7 @@ class DiagramBuilder:
         snapshot = self.snapshots.path(name).absolute() if self.snapshots else None
         if self.snapshots and snapshot:
             self.snapshots.note_mention(snapshot, traced=True)
-        can_trace = self._can_trace(options)
+        can_trace = self.can_trace(options)
         if snapshot and snapshot.is_file() and not can_trace:
             return read_graph_file(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
         if options.limits.python is None and not can_trace:
@@ -300,7 +300,8 @@ class DiagramBuilder:
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources
         return msgspec.structs.replace(loaded, problem=problem, sources=sources)
 
-    def _can_trace(self, options: Options) -> bool:
+    def can_trace(self, options: Options) -> bool:
+        """Whether there is an environment that can run the model."""
         python = self.tracing.interpreter(options)
         return shutil.which(python) is not None if python else has_torch()
 

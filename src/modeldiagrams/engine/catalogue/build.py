@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,8 +11,9 @@ from modeldiagrams.engine.builder import name_snapshot
 from modeldiagrams.engine.catalogue.cards import take_card
 from modeldiagrams.engine.catalogue.entries import Catalogue, CatalogueModel
 from modeldiagrams.engine.catalogue.families import find_families, join_aliases
+from modeldiagrams.engine.catalogue.listing import make_catalogue_id
 from modeldiagrams.engine.catalogue.releases import find_first_releases
-from modeldiagrams.engine.diagram_ids import make_diagram_id, make_distinct
+from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.many_graphs import run_each
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.text import readable
@@ -22,19 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.options.catalogue import CatalogueOptions
     from modeldiagrams.options.options import Options
 
 __all__ = ["build_catalogue"]
 
 
-class _Names(Protocol):
-    models: tuple[str, ...]
-    problem: str
-
-
 def build_catalogue(
-    builder: DiagramBuilder, options: CatalogueOptions, defaults: Mapping[str, Any], listed: _Names
+    builder: DiagramBuilder, options: CatalogueOptions, defaults: Mapping[str, Any], listed: Listed
 ) -> Catalogue:
     """Take the graphs of a catalogue's models as their pages do, several at a time, and list them in families.
 
@@ -53,8 +50,12 @@ def build_catalogue(
     )
     models = [found[at] for at in sorted(found)]  # they end in any order
     models = _add_releases(builder, models)
-    id_ = make_distinct("catalogue", repr((options.of, options.exclude, options.values)))
-    return Catalogue(id=id_, options=options, families=find_families(join_aliases(models)), problem=listed.problem)
+    return Catalogue(
+        id=make_catalogue_id(options),
+        options=options,
+        families=find_families(join_aliases(models)),
+        problem=listed.problem,
+    )
 
 
 def _add_releases(builder: DiagramBuilder, models: list[CatalogueModel]) -> list[CatalogueModel]:
