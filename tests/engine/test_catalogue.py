@@ -46,8 +46,8 @@ NAMES = ("also_net2", "broken", "lost", "net2", "net5", "Net", "Other", "wide3")
 
 
 @pytest.fixture
-def build(tmp_path, monkeypatch):
-    """Builds the catalogue of some names; with torch unless told otherwise."""
+def build(tmp_path):
+    """Builds the catalogue of some names."""
     (tmp_path / "zoo.py").write_text(NETS)
 
     def built(names=NAMES, **values):
