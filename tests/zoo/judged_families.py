@@ -1,4 +1,4 @@
-"""Which models belong together, judged by hand from papers and the libraries' documentation, before any result was seen.
+"""Which models belong together, judged by hand from papers and the libraries' documentation before any result was seen.
 
 Models of a line are one design in several sizes and belong together. Models of two lines must be apart, unless a line
 of `MAY` names the first models of both: one class, and a difference that may count as size or as design.
