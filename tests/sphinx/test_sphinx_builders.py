@@ -149,10 +149,10 @@ def test_notes_are_below_the_diagram_in_every_builder(built):
     assert 'msgid "a list"' in (out / "gettext" / "guide.pot").read_text("utf-8")
 
 
-def test_text_builder_draws_a_tree(built):
+def test_text_builder_describes_the_graph(built):
     out, _ = built
     text = (out / "text" / "index.txt").read_text("utf-8")
-    assert "      Net\n      └── fc  Linear\n" in text
+    assert "- fc: Linear(in_features=4, out_features=2)" in text
 
 
 @pytest.mark.parametrize("builder", [*OUTPUTS, "latex"])

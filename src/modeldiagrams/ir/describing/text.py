@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_count, format_flops
+from modeldiagrams.common.files import digest
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.ir.case_texts import say_only
 from modeldiagrams.ir.describing.levels import Levels
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.describing.levels import Call, Level, Read
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["describe"]
+__all__ = ["describe", "digest_describing"]
 
 Item: TypeAlias = "Node | FunctionCall"
 
@@ -33,6 +36,8 @@ _SIZES = re.compile(
 """What lines of equal modules of other sizes differ in."""
 _DIGITS = re.compile(r"\d+")
 _MOST_OUTPUTS = 12
+_LEAST_LIKE = 6
+"""A reference to a call of other sizes leaves these out, which is only worth it for contents of so many lines."""
 
 _LEGEND = (
     "Each line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → shape"
@@ -53,6 +58,12 @@ def describe(graph: Graph, link: str = "") -> str:
         A heading, facts about the model, and nested lists, each line as `_LEGEND` says. It ends with a line break.
     """
     return "\n".join([*_Description(graph).lines(link), ""])
+
+
+@cache
+def digest_describing() -> str:
+    """Return a hash of the code that describes graphs."""
+    return digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
 
 
 class _Description:
@@ -190,6 +201,8 @@ class _Description:
         known = self._described.setdefault(item.signature or item.id, item.id)
         if known != item.id:
             return f"; same as {known}"
+        if len(content) < _LEAST_LIKE:
+            return ""
         form = _SIZES.sub("", "\n".join([item.class_ if isinstance(item, ModuleNode) else item.name, *content]))
         like = self._described.setdefault(form, item.id)
         return f"; like {like}, at other sizes" if like != item.id else ""
