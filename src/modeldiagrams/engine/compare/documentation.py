@@ -127,10 +127,12 @@ def check(source: Path, against: str | None = None) -> Check:
     with tempfile.TemporaryDirectory() as temporary:
         taken = take_snapshots(source, into=Path(temporary))
         done = (*taken.written, *taken.unchanged)
-        now: dict[str, Callable[[], Graph]] = {path.stem: partial(load, Path(temporary) / path.name) for path in done}
-        now |= {path.stem: _report_untraced for path in taken.missing}
+        now: dict[str, Callable[[], Graph]] = {
+            get_graph_name(path): partial(load, Path(temporary) / path.name) for path in done
+        }
+        now |= {get_graph_name(path): _report_untraced for path in taken.missing}
         # graph files that pages name are shown without a model
-        read = {path.stem for path in taken.read if path.parent == taken.folder} - now.keys()
+        read = {get_graph_name(path) for path in taken.read if path.parent == taken.folder} - now.keys()
         kept = list_kept_graphs(against, taken.folder) if against else list_graphs(taken.folder)
         return compare_all([item for item in kept if read.isdisjoint(item.names)], now, taken.folder.parent)
 

@@ -113,9 +113,10 @@ def read_committed_graph(model: str, folder: Path) -> Path:
     Raises:
         ModelDiagramsError: if there is none, or several because pages call the model in several ways.
     """
-    if (exact := folder / f"{model}.json").is_file():
-        return exact
-    found = sorted(folder.glob(f"{model.replace(':', '.')}-????????.json"))
+    names = (f"{model}{ending}" for ending in GRAPHS)
+    if exact := [folder / name for name in names if (folder / name).is_file()]:
+        return exact[0]
+    found = sorted(path for ending in GRAPHS for path in folder.glob(f"{model.replace(':', '.')}-????????{ending}"))
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.name for path in found)
