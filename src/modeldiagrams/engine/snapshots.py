@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.common.files import write_atomically
+from modeldiagrams.common.files import GRAPHS, write_atomically
 from modeldiagrams.engine.executors import run_builder
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
@@ -262,7 +262,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
     searched = [*noted.get("folder", {folder: None})]
-    files = sorted(file for each in searched for end in ("json", "models.txt") for file in each.glob(f"*.{end}"))
+    files = sorted(file for each in searched for end in (*GRAPHS, ".models.txt") for file in each.glob(f"*{end}"))
     return SnapshotReport(
         folder=searched[0],
         written=tuple(written),

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
+from modeldiagrams.common.files import GRAPHS
 from modeldiagrams.options.case_options import LONGEST, CaseOptions, Mode, read_cases
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.dims import read_dims

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from modeldiagrams.common.files import get_graph_name
 from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from modeldiagrams.common.amounts import format_count, format_flops
+from modeldiagrams.common.files import GRAPHS
 from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
@@ -113,9 +114,9 @@ def read_committed_graph(model: str, folder: Path) -> Path:
     Raises:
         ModelDiagramsError: if there is none, or several because pages call the model in several ways.
     """
-    names = (f"{model}{ending}" for ending in GRAPHS)
-    if exact := [folder / name for name in names if (folder / name).is_file()]:
-        return exact[0]
+    for exact in (folder / f"{model}{ending}" for ending in GRAPHS):
+        if exact.is_file():
+            return exact
     found = sorted(path for ending in GRAPHS for path in folder.glob(f"{model.replace(':', '.')}-????????{ending}"))
     if len(found) == 1:
         return found[0]
