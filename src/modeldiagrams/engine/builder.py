@@ -308,7 +308,7 @@ class DiagramBuilder:
         return shutil.which(python) is not None if python else has_torch()
 
     def explain_untraced(self, options: Options) -> str:
-        """Say what to do if there is no snapshot either; "" if an attempt to run the model can succeed, or says more."""
+        """Say what to do without a snapshot; "" if an attempt to run the model can succeed, or says more."""
         if self.can_trace(options):
             return ""
         return _NOT_COMMITTED if options.limits.committed else "" if options.limits.python else NO_TORCH
