@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from modeldiagrams.common.amounts import format_count, format_flops
-from modeldiagrams.common.files import GRAPHS
+from modeldiagrams.common.files import GRAPHS, get_graph_name
 from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
@@ -159,7 +159,7 @@ class _ReleaseReader:
 
     def __init__(self, file: Path, compare: Callable[[bytes, bytes], str]) -> None:
         self.file = file
-        self.model = file.stem
+        self.model = get_graph_name(file)
         self._compare = compare
         self._last: Graph | None = None
 
