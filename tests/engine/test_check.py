@@ -109,7 +109,7 @@ def test_compressed_graphs_are_compared_as_others(tmp_path):
     run, act = partial(CliRunner().invoke, main), f"docs/{FOLDER}/mypkg.Act.json.gz"
     for before in ("v1", f"git:v1:{act}"):
         assert "no change" in run(["diff", before, act]).stdout
-    assert run(["history", "mypkg.Act", "docs"]).stdout.startswith("mypkg.Act\n")
+    assert "first shown" in run(["history", "mypkg.Act", "docs"]).stdout
 
 
 def test_markdown_for_a_pull_request():
