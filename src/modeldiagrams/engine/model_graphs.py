@@ -28,6 +28,7 @@ from modeldiagrams.worker import ListedModels, Problem, Refused, Traced, Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from modeldiagrams.engine.cache import GraphEntry
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
     from modeldiagrams.worker.remote import RemoteWorker
@@ -135,6 +136,13 @@ class Tracing:
             return known, output
         self._announce(options)
         return self._newly_traced(options)
+
+    def cached(self, options: Options) -> GraphEntry | None:
+        """Return a traced graph from the cache without decoding it, which takes longest."""
+        options = self._completed(options)
+        if self._cache is None or (self._calls and recorded_graph(options.call, self._calls)):
+            return None
+        return self._cache.entry(self._keys(options)[0])
 
     def each(self, wanted: Iterable[Options]) -> Iterator[tuple[Options, LoadedGraph | Refused]]:
         """Take many graphs from the cache, or trace them, several at a time, and yield them as they come.
