@@ -201,12 +201,12 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
         ),
     ] = None
     committed: Annotated[
-        bool,
+        bool | None,
         Meta(
             description="Take the graph that `modeldiagrams snapshot` wrote, even where PyTorch is installed. Only this"
             " command and `check` run the model."
         ),
-    ] = False
+    ] = None
 
     @property
     def seconds(self) -> float:
