@@ -37,6 +37,8 @@ ASSETS = (
     "lens.css",
     "notes.js",
     "table.css",
+    "catalogue.css",
+    "catalogue.js",
     "static.js",
     "viz.js",
     "inter-regular.ttf",

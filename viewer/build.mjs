@@ -23,6 +23,7 @@
  *   picture.css      the style sheet of SVG files; difference.css, author.css and lens.css extend it for comparisons,
  *                    overlays and tour steps with a lens
  *   table.css        the style sheet of tables of modules
+ *   catalogue.css    the style sheet of catalogues
  *   inter-*.ttf      the font of flat pictures
  *   third-party-notices.txt
  */
@@ -179,6 +180,7 @@ writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_ST
 const ofFiles = [pictureStylesheet(), ...more, ...FILE_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "packed.css"), await sheet(...ofFiles));
 writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
+writeFileSync(join(output, "catalogue.css"), await sheet(widgetStyle("catalogue")));
 // for the widget's shadow root
 common.define = {
   STYLE: JSON.stringify(await sheet(...shadow)),

@@ -127,6 +127,7 @@ def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dic
     files = list_viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
+    contents["catalogue.css"] += format_style_rule(settings.variables, "model-catalogue").encode()
     index = msgspec.json.encode(_SiteIndex(diagrams=_list_by_id(entries)))
     return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CASES",
+    "CATALOGUE",
     "COMPARING",
     "DATA_START",
     "PROSE",
@@ -51,6 +52,7 @@ __all__ = [
     "SIZES",
     "Keep",
     "Link",
+    "build_data_call",
     "build_data_script",
     "has_free_sizes",
     "is_interactive",
@@ -67,7 +69,7 @@ Keep = Callable[[Sequence[bytes], Callable[[], str]], str]
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: turns the mention of a class into a cross reference."""
 
-_STATIC_FILES = ("model-graph.css",)
+_STATIC_FILES = ("model-graph.css", "catalogue.css")
 SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded when readers compare versions."""
@@ -75,13 +77,15 @@ PROSE = "prose.js"
 """Loaded on pages whose text refers to nodes of a diagram."""
 CODE = "code.js"
 """Loaded when readers zoom in on a diagram whose code the site links to."""
+CATALOGUE = "catalogue.js"
+"""Loaded on pages with a catalogue, as is `catalogue.css`."""
 CASES = "cases.js"
 """Loaded on pages with diagrams of several cases."""
 RECORDING = "recording.js"
 """Loaded when readers open a recording of a training."""
 SIZES = "sizes.js"
 """Loaded when readers set the sizes of inputs."""
-_OPTIONAL = (COMPARING, CODE, CASES, NOTES, PROSE, RECORDING, SIZES)
+_OPTIONAL = (COMPARING, CODE, CASES, CATALOGUE, NOTES, PROSE, RECORDING, SIZES)
 SITE_FILES = (*_STATIC_FILES, *SCRIPTS, *_OPTIONAL, "third-party-notices.txt")
 """The files of the viewer, which all diagrams of a site share."""
 
@@ -190,8 +194,13 @@ def build_data_script(diagram: Diagram, keep: Keep | None = None) -> str:
     parts = [part for name, value in fields.items() for part in (name.encode(), value)]
     make = partial(pack_page_data, fields)
     data = keep([digest_packing().encode(), *parts], make) if keep else make()
+    return build_data_call(diagram.id, data)
+
+
+def build_data_call(id_: str, data: str) -> str:
+    """Build the script that registers packed data under an id."""
     # privacy plugins rewrite `src=//`, and `<` could end an inlined script
-    key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
+    key = json.dumps(id_).replace("<", r"\u003c").replace("//", r"/\u002f")
     return f"{DATA_START}{key},'{data}');\n"
 
 

@@ -1,0 +1,84 @@
+"""The pages of a catalogue: one for each model, made before a documentation tool reads its pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from modeldiagrams.engine.diagram_ids import make_distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from modeldiagrams.options.catalogue import CatalogueOptions
+
+__all__ = ["MARK", "format_markdown_page", "format_rst_page", "name_catalogue", "name_pages"]
+
+MARK = "Written by modeldiagrams for a catalogue of models; changes are lost."
+"""A comment in every page, by which it differs from pages that authors write at the same address."""
+
+_UNUSUAL = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def name_pages(page: str, models: Iterable[str]) -> dict[str, str]:
+    """Return the addresses of the pages of models, by model.
+
+    An address is the model's name below the catalogue's page, ``models/torchvision.models.resnet18``. A digest follows
+    if the name has characters that URLs and file systems don't like, or if another differs from it only in case.
+
+    Args:
+        page: The address of the catalogue's page, without suffix: ``models``.
+        models: The names of its models.
+    """
+    found: dict[str, str] = {}
+    taken = set[str]()
+    for model in sorted(set(models), key=str.swapcase):  # factories, which the libraries' users call, before classes
+        name = _UNUSUAL.sub("-", model)
+        if name != model or name.lower() in taken:
+            name = make_distinct(name, model)
+        taken.add(name.lower())
+        found[model] = f"{page}/{name}"
+    return found
+
+
+def name_catalogue(catalogue_id: str, page: str) -> str:
+    """Return the id of a catalogue on a page: its data has links that are relative to the page."""
+    return make_distinct("catalogue", f"{catalogue_id} {page}")
+
+
+def format_rst_page(model: str, options: CatalogueOptions, back: str) -> str:
+    """Format a model's page in reStructuredText.
+
+    Args:
+        model: The model's full name.
+        options: Those of the catalogue.
+        back: A link to the catalogue in reStructuredText.
+    """
+    title = _escape(model)
+    directive = f".. model-graph:: {model}\n\n   {_format_values(options, {})}"
+    lines = [f".. {MARK}", ":orphan:", f"{title}\n{'=' * len(title)}", f"``{model}`` in {back}", directive]
+    return "\n\n".join(lines) + "\n"
+
+
+def format_markdown_page(model: str, options: CatalogueOptions, back: str, *, fence: str = "model-graph") -> str:
+    """Format a model's page in Markdown.
+
+    Args:
+        model: The model's full name.
+        options: Those of the catalogue.
+        back: A link to the catalogue in Markdown.
+        fence: What follows the backticks: ``{model-graph}`` in MyST.
+    """
+    body = f"```{fence}\n{_format_values(options, {'model': model})}\n```"
+    lines = ["---\norphan: true\n---", f"<!-- {MARK} -->", f"# {_escape(model)}", f"`{model}` in {back}", body]
+    return "\n\n".join(lines) + "\n"
+
+
+def _escape(model: str) -> str:
+    return model.rpartition(".")[2].replace("_", r"\_")
+
+
+def _format_values(options: CatalogueOptions, own: dict[str, str]) -> str:
+    """Format the options of a diagram as a line of YAML; the catalogue warns for all its models at once."""
+    return json.dumps({**own, **options.values, "nowarn": True}, default=str)
