@@ -11,8 +11,10 @@ import type { Found, Group } from "./selection.js";
 
 /** Cards in a chunk: full rows of one to six columns. */
 const CHUNK = 60;
-/** Full chunks. All of a smaller catalogue are filled, so that the browser's search finds everything in it. */
-const MOST_FULL = 20;
+/** Cards that are made at once. */
+const LOT = 12;
+/** Cards in the page. All of a smaller catalogue are there, so that the browser's search finds everything in it. */
+const MOST_CARDS = 1200;
 /** Chunks are filled this far from the window, px. */
 const AHEAD = "1200px 0px";
 /** The height of a card divided by the number of columns, before it is known, px. */
@@ -27,8 +29,11 @@ export class CardList {
   /** Full chunks, the one that was filled last at the end. */
   readonly #full = new Set<HTMLElement>();
   readonly #near = new Set<HTMLElement>();
-  #filling = new AbortController();
+  #stop = new AbortController();
+  #isFilling = false;
   #perCard = GUESS;
+  /** For which it was measured, px. */
+  #width = 0;
 
   /** @param level of headings */
   constructor(context: Context, level: number) {
@@ -40,8 +45,9 @@ export class CardList {
 
   /** Show these cards, in slices. */
   *show(groups: readonly Group[]): Steps<void> {
-    this.#filling.abort();
-    this.#filling = new AbortController();
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.#isFilling = false;
     this.#observer.disconnect();
     // removing thousands of cards at once takes long
     for (const chunk of this.#full) {
@@ -57,17 +63,16 @@ export class CardList {
     }
     const [first] = this.#cards.keys();
     // so that readers see no gap
-    if (first !== undefined) yield* this.#filled(first);
+    if (first !== undefined) this.#fill(first);
     this.element.replaceChildren(...sections);
-    this.#measure();
     for (const chunk of this.#cards.keys()) this.#observer.observe(chunk);
-    if (this.#cards.size <= MOST_FULL) this.#want([...this.#cards.keys()]);
+    this.#want();
   }
 
   #section({ name, found }: Group): HTMLElement {
     const section = make("section", "mg-catalogue-group");
     if (name !== "") {
-      const count = found.reduce((sum, { models }) => sum + models.length, 0);
+      const count = sum(found, ({ models }) => models.length);
       const title = make(
         "p",
         "mg-catalogue-heading",
@@ -95,26 +100,38 @@ export class CardList {
       if (isIntersecting) this.#near.add(target as HTMLElement);
       else this.#near.delete(target as HTMLElement);
     }
-    this.#want([...this.#near]);
+    this.#want();
   }
 
-  #want(chunks: HTMLElement[]): void {
-    const filling = function* (this: CardList): Steps<void> {
-      for (const chunk of chunks) yield* this.#filled(chunk);
-    }.bind(this);
-    inSlices(filling(), this.#filling.signal).catch(() => undefined);
+  /** Fill the chunks near the window, or all if they are not many. */
+  #want(): void {
+    if (!this.#isFilling) inSlices(this.#filling(), this.#stop.signal).catch(() => undefined);
   }
 
-  *#filled(chunk: HTMLElement): Steps<void> {
-    if (this.#full.has(chunk)) return;
-    this.#full.add(chunk);
-    for (const found of this.#cards.get(chunk) ?? []) {
-      chunk.append(cardOf(found, this.#context));
-      yield;
+  *#filling(): Steps<void> {
+    this.#isFilling = true;
+    const all = sum(this.#cards.values(), ({ length }) => length) <= MOST_CARDS ? [...this.#cards.keys()] : [];
+    for (;;) {
+      const next = [...this.#near, ...all].find((chunk) => !this.#full.has(chunk));
+      if (next === undefined) break;
+      this.#fill(next);
+      // one lot for each frame, which has to lay it out
+      yield new Promise(requestAnimationFrame);
     }
+    this.#isFilling = false;
+  }
+
+  /** Add a lot of cards. */
+  #fill(chunk: HTMLElement): void {
+    const found = this.#cards.get(chunk) ?? [];
+    const at = chunk.childElementCount;
+    chunk.append(...found.slice(at, at + LOT).map((one) => cardOf(one, this.#context)));
+    if (at + LOT < found.length) return;
     chunk.style.minHeight = "";
-    const oldest = [...this.#full].find((one) => !this.#near.has(one) && !one.contains(document.activeElement));
-    if (this.#full.size <= MOST_FULL || oldest === undefined) return;
+    this.#full.add(chunk);
+    const isFree = (one: HTMLElement) => !this.#near.has(one) && !one.contains(document.activeElement);
+    const oldest = [...this.#full].find(isFree);
+    if (oldest === undefined || sum(this.#full, ({ childElementCount }) => childElementCount) <= MOST_CARDS) return;
     this.#full.delete(oldest);
     this.#empty(oldest);
   }
@@ -125,12 +142,19 @@ export class CardList {
     chunk.replaceChildren();
   }
 
-  /** Give empty chunks the height of full ones. */
+  /** Give empty chunks the height of full ones, once for each width. */
   #measure(): void {
     const [full] = this.#full;
-    const count = full?.childElementCount ?? 0;
-    if (full === undefined || count < 2) return;
-    this.#perCard = full.offsetHeight / count;
-    for (const chunk of this.#cards.keys()) if (!this.#full.has(chunk)) this.#empty(chunk);
+    const width = this.element.offsetWidth;
+    if (full === undefined || width === this.#width) return;
+    this.#width = width;
+    this.#perCard = full.offsetHeight / full.childElementCount;
+    for (const chunk of this.#cards.keys()) if (chunk.childElementCount === 0) this.#empty(chunk);
   }
+}
+
+function sum<T>(items: Iterable<T>, of: (item: T) => number): number {
+  let total = 0;
+  for (const item of items) total += of(item);
+  return total;
 }

@@ -6,8 +6,8 @@ import { box, button, make } from "../controls/dom.js";
 import type { Listing, Model } from "./catalogue_data.js";
 import { type Choice, RANGES, SORTS, type SortBy } from "./selection.js";
 
-/** Families with several models that can be chosen from the list. */
-const MOST_FAMILIES = 300;
+/** Modules and families that can be chosen: longer lists are slower than the search. */
+const MOST_CHOICES = 300;
 /** How long a reader may pause between letters, ms. */
 const PAUSE = 120;
 
@@ -114,7 +114,7 @@ export class CatalogueBar {
     this.#within.append(new Option(words.withinAll, ""));
     const modules = countsOf(entries.map(({ data, models }) => [data.module ?? "", models.length]));
     const families = countsOf(entries.map(({ data, models }) => [data.name, models.length]));
-    const several = families.filter(([, count]) => count > 1).slice(0, MOST_FAMILIES);
+    const several = families.filter(([, count]) => count > 1);
     this.#within.append(...groupOf(words.modules, "module", modules), ...groupOf(words.families, "family", several));
     this.#size.append(new Option(words.anySize, ""));
     for (const [name, [least, most]] of Object.entries(RANGES)) {
@@ -137,8 +137,12 @@ function countsOf(given: readonly [string, number][]): [string, number][] {
 
 function groupOf(title: string, kind: string, counts: readonly [string, number][]): HTMLElement[] {
   if (counts.length < 2) return [];
-  const group = make("optgroup", "", ...counts.map(([name, count]) => counted(name, count, `${kind}:${name}`)));
+  const offered = counts.slice(0, MOST_CHOICES).map(([name, count]) => counted(name, count, `${kind}:${name}`));
+  const group = make("optgroup", "", ...offered);
   group.label = title;
+  const rest = new Option(fill(words.moreNames, counts.length - MOST_CHOICES));
+  rest.disabled = true;
+  if (counts.length > MOST_CHOICES) group.append(rest);
   return [group];
 }
 
