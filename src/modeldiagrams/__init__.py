@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TargetError,
         WorkerError,
     )
+    from modeldiagrams.ir.describing.text import describe
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
@@ -58,6 +59,7 @@ __all__ = [
     "__version__",
     "annotate",
     "cost",
+    "describe",
     "diagram",
     "diff",
     "load",
@@ -87,6 +89,7 @@ _MODULES = {
     "annotate": "overlay.annotate",
     "Recording": "watching.recording",
     "cost": "api.cost",
+    "describe": "ir.describing.text",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",

@@ -17,6 +17,8 @@ _MODULES = {
     "show": "draw_commands",
     "summary": "table",
     "cost": "cost_command",
+    "describe": "describe_command",
+    "readme": "readme_command",
     "diff": "comparing",
     "history": "comparing",
     "check": "comparing",
