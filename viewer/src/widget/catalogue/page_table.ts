@@ -21,7 +21,9 @@ export class PageTable {
   }
 
   *show({ groups }: Result): Steps<void> {
-    const shown = groups.flatMap(({ found }) => found.flatMap(({ entry }) => this.#rows.get(String(entry.number)) ?? []));
+    const shown = groups.flatMap(({ found }) =>
+      found.flatMap(({ entry }) => this.#rows.get(String(entry.number)) ?? []),
+    );
     const hidden = new Set([...this.#rows.values()].flat());
     yield* each(shown, (row) => {
       hidden.delete(row);
