@@ -5,14 +5,14 @@
 import { words } from "../../shared/catalogue_strings.js";
 import { inSlices, type Steps } from "../../shared/slices.js";
 import { fill } from "../../shared/strings.js";
-import { box, make, onResize } from "../controls/dom.js";
+import { box, make } from "../controls/dom.js";
 import { type Context, cardOf } from "./card.js";
 import type { Found, Group } from "./selection.js";
 
 /** Cards in a chunk: full rows of one to six columns. */
 const CHUNK = 60;
 /** Cards that are made at once. */
-const LOT = 12;
+const LOT = 10;
 /** Cards in the page. All of a smaller catalogue are there, so that the browser's search finds everything in it. */
 const MOST_CARDS = 1200;
 /** Chunks are filled this far from the window, px. */
@@ -40,7 +40,10 @@ export class CardList {
     this.#context = context;
     this.#level = level;
     this.#observer = new IntersectionObserver((changes) => this.#onNear(changes), { rootMargin: AHEAD });
-    onResize(() => this.#measure()).observe(this.element);
+    new ResizeObserver(([change]) => {
+      const width = change?.contentRect.width ?? 0;
+      if (width !== this.#width && this.#full.size > 0) requestAnimationFrame(() => this.#measure(width));
+    }).observe(this.element);
   }
 
   /** Show these cards, in slices. */
@@ -143,10 +146,9 @@ export class CardList {
   }
 
   /** Give empty chunks the height of full ones, once for each width. */
-  #measure(): void {
+  #measure(width: number): void {
     const [full] = this.#full;
-    const width = this.element.offsetWidth;
-    if (full === undefined || width === this.#width) return;
+    if (full === undefined) return;
     this.#width = width;
     this.#perCard = full.offsetHeight / full.childElementCount;
     for (const chunk of this.#cards.keys()) if (chunk.childElementCount === 0) this.#empty(chunk);

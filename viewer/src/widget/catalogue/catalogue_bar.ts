@@ -3,7 +3,7 @@ import { exact } from "../../shared/amounts.js";
 import { words } from "../../shared/catalogue_strings.js";
 import { fill } from "../../shared/strings.js";
 import { box, button, make } from "../controls/dom.js";
-import type { Listing, Model } from "./catalogue_data.js";
+import type { Listing } from "./catalogue_data.js";
 import { type Choice, RANGES, SORTS, type SortBy } from "./selection.js";
 
 /** Modules and families that can be chosen: longer lists are slower than the search. */
@@ -43,7 +43,7 @@ export class CatalogueBar {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#tell(), PAUSE);
     });
-    this.#fill(listing.models, listing);
+    this.#fill(listing);
     for (const select of [this.#sort, this.#within, this.#size]) select.addEventListener("change", () => this.#tell());
     this.#views.role = "group";
     this.#views.ariaLabel = words.listView;
@@ -108,19 +108,16 @@ export class CatalogueBar {
     this.#direction.title = this.#direction.ariaLabel;
   }
 
-  #fill(models: readonly Model[], { entries }: Listing): void {
+  #fill({ models, modules, families }: Listing): void {
     const isKnown = (by: SortBy) => by === "name" || models.some((model) => model[by] !== undefined);
     this.#sort.append(...SORTS.filter(isKnown).map((by) => new Option(words[`sort_${by}`], by)));
-    this.#within.append(new Option(words.withinAll, ""));
-    const modules = countsOf(entries.map(({ data, models }) => [data.module ?? "", models.length]));
-    const families = countsOf(entries.map(({ data, models }) => [data.name, models.length]));
-    const several = families.filter(([, count]) => count > 1);
-    this.#within.append(...groupOf(words.modules, "module", modules), ...groupOf(words.families, "family", several));
-    this.#size.append(new Option(words.anySize, ""));
-    for (const [name, [least, most]] of Object.entries(RANGES)) {
-      const count = models.filter(({ parameters = -1 }) => parameters >= least && parameters < most).length;
-      if (count > 0) this.#size.append(counted(name, count, name));
-    }
+    const several = [...families].filter(([, count]) => count > 1);
+    this.#within.append(
+      new Option(words.withinAll, ""),
+      ...groupOf(words.modules, "module", [...modules]),
+      ...groupOf(words.families, "family", several),
+    );
+    this.#size.append(new Option(words.anySize, ""), ...Object.keys(RANGES).map((name) => new Option(name)));
   }
 }
 
@@ -128,16 +125,10 @@ function labelled(name: string, text: string, control: HTMLElement): HTMLElement
   return make("label", name, make("span", "", text), " ", control);
 }
 
-/** The sums of counts with one name, by name. */
-function countsOf(given: readonly [string, number][]): [string, number][] {
-  const sums = new Map<string, number>();
-  for (const [name, count] of given) if (name !== "") sums.set(name, (sums.get(name) ?? 0) + count);
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function groupOf(title: string, kind: string, counts: readonly [string, number][]): HTMLElement[] {
+function groupOf(title: string, kind: string, counts: [string, number][]): HTMLElement[] {
   if (counts.length < 2) return [];
-  const offered = counts.slice(0, MOST_CHOICES).map(([name, count]) => counted(name, count, `${kind}:${name}`));
+  const sorted = counts.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_CHOICES);
+  const offered = sorted.map(([name, count]) => counted(name, count, `${kind}:${name}`));
   const group = make("optgroup", "", ...offered);
   group.label = title;
   const rest = new Option(fill(words.moreNames, counts.length - MOST_CHOICES));

@@ -65,12 +65,16 @@ export interface Listing {
   data: CatalogueData;
   entries: Entry[];
   models: Model[];
+  /** Numbers of models by name. */
+  modules: Map<string, number>;
+  families: Map<string, number>;
 }
 
 /** Read the data in steps: there may be tens of thousands of models. */
 export function* listed(data: CatalogueData): Steps<Listing> {
   const entries: Entry[] = [];
   const models: Model[] = [];
+  const [modules, families] = [new Map<string, number>(), new Map<string, number>()];
   yield* each(data.families.entries(), ([number, family]) => {
     const entry: Entry = { number, data: family, models: [], key: sortKey(family.name) };
     for (const at of family.models) {
@@ -79,8 +83,11 @@ export function* listed(data: CatalogueData): Steps<Listing> {
     }
     models.push(...entry.models);
     entries.push(entry);
+    const { module = "", name } = family;
+    modules.set(module, (modules.get(module) ?? 0) + entry.models.length);
+    families.set(name, (families.get(name) ?? 0) + entry.models.length);
   });
-  return { data, entries, models };
+  return { data, entries, models, modules, families };
 }
 
 function modelOf(data: ModelData, entry: Entry): Model {
