@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 import zlib
@@ -13,6 +14,7 @@ from urllib.parse import unquote, urljoin
 import pytest
 
 from samples import png
+from site_figures import read_figures
 
 NET = "model: net.json"
 FIGURE = f"{NET}\ncaption: The *net* of this page.\nname: the-net\nalign: center\nclass: wide"
@@ -143,6 +145,7 @@ def test_index_names_page_and_graph_of_every_diagram(site):
         for page, _, anchor in (url.partition("#") for url in entry["pages"]):
             assert not anchor or f'id="{anchor}"' in (site.folder / page).read_text("utf-8")
         assert json.loads((site.data / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
+    assert read_figures(site.data).keys() == {entry["id"] for entry in index(site)}
 
 
 def test_output_holds_no_path_of_this_machine(site):
@@ -210,8 +213,8 @@ def test_raise_ends_the_build_and_says_where(build_site, host):
 def test_next_build_takes_page_data_from_the_cache(build_site, tmp_path):
     cache = tmp_path / "cache"
     first = build_site({"index": [NET]}, cache_dir=str(cache))
-    (kept,) = cache.glob("*.page.json")
-    kept.write_text('"as kept"')
+    (kept,) = cache.glob("*.page.json.gz")
+    kept.write_bytes(gzip.compress(b'"as kept"'))
     second = build_site({"index": [NET]}, cache_dir=str(cache))
     assert packed_in(second.data / "net.json.js") == "as kept"
     assert unpacked(packed_in(first.data / "net.json.js")).startswith('{"graph":{')
