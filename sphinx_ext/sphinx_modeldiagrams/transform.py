@@ -142,7 +142,8 @@ def _make_shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[n
         return []
     if builder.format in {"text", "markdown"}:
         site = builder.config.html_baseurl.rstrip("/")
-        text = describe(graph, f"{site}/{FOLDER}/{diagram.id}.json" if site else "").rstrip()
+        remarks = {row.id: row.remark for row in list_outline_rows(diagram) if row.remark}
+        text = describe(graph, f"{site}/{FOLDER}/{diagram.id}.json" if site else "", remarks).rstrip()
         return [nodes.literal_block(text, text, language="markdown")]
     picture = draw_picture(diagram, builder)
     if picture:

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_count, format_flops
@@ -20,7 +21,7 @@ from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_state, list_remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.describing.levels import Call, Level, Read
     from modeldiagrams.ir.graph import Graph, Node
@@ -47,17 +48,18 @@ _LEGEND = (
 )
 
 
-def describe(graph: Graph, link: str = "") -> str:
+def describe(graph: Graph, link: str = "", remarks: Mapping[str, str] = MappingProxyType({})) -> str:
     """Describe a graph as Markdown; the same text for the same graph.
 
     Args:
         graph: The graph.
         link: Address of the graph as JSON, to name in the text.
+        remarks: Id of a node → what to add to its line.
 
     Returns:
         A heading, facts about the model, and nested lists, each line as `_LEGEND` says. It ends with a line break.
     """
-    return "\n".join([*_Description(graph).lines(link), ""])
+    return "\n".join([*_Description(graph, remarks).lines(link), ""])
 
 
 @cache
@@ -67,8 +69,9 @@ def digest_describing() -> str:
 
 
 class _Description:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, remarks: Mapping[str, str]) -> None:
         self._graph = graph
+        self._said = remarks
         self._levels = Levels(graph)
         self._bounds = bounds_of(graph)
         self._described: dict[str, str] = {}
@@ -142,8 +145,9 @@ class _Description:
         if len(run) > 1:
             text += f" ×{len(run)}"
             reads += ", then each the one before" if is_chain(level, run) else ""
-        only = say_only(self._graph, item)
-        line = f"{indent}- {text}{f' ({only})' if only else ''}{f' ← {reads}' if reads else ''}{self._shape(item)}"
+        said = filter(None, [say_only(self._graph, item), self._said.get(first)])
+        text = " ".join([text, *(f"({remark})" for remark in said)])
+        line = f"{indent}- {text}{f' ← {reads}' if reads else ''}{self._shape(item)}"
         if isinstance(item, ModuleNode | FunctionCall):
             content = [] if self._is_leaf(item) else [*self._content(item.id, "")]
             reference = self._refer(item, content)
