@@ -29,6 +29,7 @@ PAGES = {
 }
 LATE = {
     "cases.js",
+    "catalogue.js",
     "code.js",
     "compare.js",
     "explore.js",
@@ -40,7 +41,7 @@ LATE = {
     "sizes.js",
 }
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
-VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
+VIEWER = {*SCRIPTS, "catalogue.css", "model-graph.css", "third-party-notices.txt"}
 
 
 @pytest.fixture(scope="module")
