@@ -111,7 +111,7 @@ def list_files(diagram_id: str, *, graph: bool = True, interactive: bool = True,
     """List the names of the files that a diagram may have; a comparison has no graph."""
     pictures = [name_step_file(diagram_id, index) for index in range(steps)]
     own = [*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])]
-    return frozenset([*own, *pictures])
+    return frozenset([*own, *pictures, f"{diagram_id}.card.svg"])
 
 
 def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:
