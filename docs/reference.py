@@ -31,7 +31,7 @@ SUBJECTS = {
         *("api.notebook.ModelDiagram", "Options"),
     ),
     "graphs": (
-        *("snapshot", "engine.snapshots.SnapshotReport"),
+        *("snapshot", "engine.snapshots.SnapshotReport", "catalogue"),
         *("load", "save", "structural_digest", "summary", "cost"),
         *("to_pandas", "to_mermaid", "to_dot", "to_networkx"),
         *("Graph", "ir.queries.Connection", "ir.queries.ModuleRow", "api.summary.ModelSummary", "api.cost.CostTable"),

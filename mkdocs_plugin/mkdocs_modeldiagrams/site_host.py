@@ -100,7 +100,8 @@ class Site(FenceHost):
         """
         kept = urls - self._urls
         former = SiteFolder(Path(self.config.site_dir, FOLDER)).entries() or ()
-        self._entries += [entry for entry in former if entry.page.partition("#")[0] in kept]
+        # first, because this build knows the graphs better
+        self._entries[:0] = [entry for entry in former if entry.page.partition("#")[0] in kept]
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of the site's ``modeldiagrams/`` folder by name; empty if the site has no diagram.

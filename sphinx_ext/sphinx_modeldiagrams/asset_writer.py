@@ -68,8 +68,8 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
         # a diagram in `.. only:: latex` was read but not written
         if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
-            listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
-            entries.append(listed)
+            known = {"snapshot": entry["snapshot"], "figures": entry["figures"]}
+            entries.append(IndexEntry(id=entry["id"], model=entry["model"], page=url, **known))
     try:
         folder.finish(build_shared_files(get_settings(app.config), entries) if shown else {}, own, is_whole=True)
     except RenderError as error:

@@ -58,7 +58,7 @@ class ModelDiagramsDomain(Domain):
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
     initial_data: ClassVar[dict[str, Any]] = {"diagrams": {}, "has_calls": False}
-    data_version = 12
+    data_version = 13
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None

@@ -11,6 +11,7 @@ from modeldiagrams.hosting.diagram_parts import link_module
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
 from modeldiagrams.hosting.host import UNKNOWN
 from modeldiagrams.hosting.reports import format_warning
+from modeldiagrams.hosting.site_files import encode_figures
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import is_graph_file
@@ -51,6 +52,8 @@ class Entry(TypedDict):
     target: bool
     """Whether references to the model lead here."""
     has_graph: bool
+    figures: str
+    """Of its graph, as JSON text for the site's list of diagrams."""
     interactive: bool
     modules: str
     """Dotted paths of its modules, as targets of references, one per line: one string pickles best."""
@@ -88,6 +91,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
         has_graph=diagram.graph is not None,
+        figures=encode_figures(diagram.graph) if diagram.graph else "",
         interactive=is_interactive(diagram),
         modules="\n".join(dict.fromkeys(modules)),
         failed=problem is not None and failure is None and (not is_accepted or _can_recover(diagram)),

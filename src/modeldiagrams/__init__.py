@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.notebook import diagram
     from modeldiagrams.api.notebook_viewer import notebook
     from modeldiagrams.api.pandas import to_pandas
+    from modeldiagrams.api.site_catalogue import catalogue
     from modeldiagrams.api.snapshot import snapshot
     from modeldiagrams.api.summary import summary
     from modeldiagrams.engine.compare.difference import Difference, diff
@@ -58,6 +59,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "annotate",
+    "catalogue",
     "cost",
     "describe",
     "diagram",
@@ -88,6 +90,7 @@ _MODULES = {
     "Overlay": "overlay.overlay",
     "annotate": "overlay.annotate",
     "Recording": "watching.recording",
+    "catalogue": "api.site_catalogue",
     "cost": "api.cost",
     "describe": "ir.describing.text",
     "diagram": "api.notebook",

@@ -201,7 +201,7 @@ def test_compares_with_a_built_site(tmp_path):
         foreign = check("--against", f"{address}/docs/{FOLDER}/package.json/index.json")
         server.shutdown()
     assert missing.exit_code == 2
-    assert f"{address}/modeldiagrams/index.json: expected a graph file at this address" in missing.stderr
+    assert f"{address}/modeldiagrams/index.json: expected a site's list of diagrams at this address" in missing.stderr
     assert foreign.exit_code == 2
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin
 import pytest
 
 from samples import png
+from site_figures import read_figures
 
 NET = "model: net.json"
 FIGURE = f"{NET}\ncaption: The *net* of this page.\nname: the-net\nalign: center\nclass: wide"
@@ -143,6 +144,7 @@ def test_index_names_page_and_graph_of_every_diagram(site):
         for page, _, anchor in (url.partition("#") for url in entry["pages"]):
             assert not anchor or f'id="{anchor}"' in (site.folder / page).read_text("utf-8")
         assert json.loads((site.data / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
+    assert read_figures(site.data).keys() == {entry["id"] for entry in index(site)}
 
 
 def test_output_holds_no_path_of_this_machine(site):

@@ -21,6 +21,7 @@ from modeldiagrams.errors import SettingError
 from modeldiagrams.ir.serialize import load, save
 from modeldiagrams.markdown import extension
 from modeldiagrams.worker import Problem, Refused, Worker
+from site_figures import read_figures
 
 FENCE = "```model-graph {#net}\nnet.json\n```\n"
 
@@ -134,6 +135,7 @@ def test_index_and_files_cover_earlier_pages_that_still_exist(folder, monkeypatc
     kept = {path.name for path in (folder / "docs" / "modeldiagrams").iterdir()}
     assert {"there.json.js", "there.json.json", "index.json", "viz.js", ".gitignore"} < kept
     assert not any(name.startswith("gone") for name in kept)
+    assert len(read_figures(folder / "docs" / "modeldiagrams")) == 2
 
 
 def test_the_authors_files_are_never_removed(folder):

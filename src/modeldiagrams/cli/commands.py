@@ -22,6 +22,7 @@ _MODULES = {
     "diff": "comparing",
     "history": "comparing",
     "check": "comparing",
+    "catalogue": "catalogue_command",
     "watch": "watching",
     "record": "record_command",
     "snapshot": "snapshot_command",

@@ -57,6 +57,7 @@ class DiagramBuilder:
     Attributes:
         folder: The folder that graph files are relative to.
         tracing: Provides the graphs of models.
+        snapshots: The committed graphs.
     """
 
     def __init__(  # noqa: PLR0913  (where things are)
@@ -84,9 +85,9 @@ class DiagramBuilder:
         self.folder = folder
         self._store = Store(cache_dir) if cache_dir else None
         self._session = session or Session()
-        self._snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
+        self.snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
         self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
-        self.tracing.shows_progress = bool(self._snapshots and self._snapshots.writes)
+        self.tracing.shows_progress = bool(self.snapshots and self.snapshots.writes)
 
     @property
     def output(self) -> str:
@@ -136,7 +137,7 @@ class DiagramBuilder:
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` doesn't wait for each."""
-        self.tracing.prefetch(options for options in wanted if self._can_trace(options))
+        self.tracing.prefetch(options for options in wanted if self.can_trace(options))
 
     def draw_file(
         self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
@@ -203,17 +204,17 @@ class DiagramBuilder:
 
     def note_left_out(self, options: Options) -> None:
         """Report that no page shows this model after all, so that its snapshot is not missing."""
-        if self._snapshots:
-            self._snapshots.note_left_out(self._snapshots.path(_name_snapshot(options)).absolute())
+        if self.snapshots:
+            self.snapshots.note_left_out(self.snapshots.path(_name_snapshot(options)).absolute())
 
     def _describe_changes(self, before: Graph, after: Graph) -> str:
         return describe_changes(self._session.drawer.difference, before, after)
 
     def _snapshot_folder(self) -> Path:
         """Return the folder of snapshots."""
-        if self._snapshots is None:
+        if self.snapshots is None:
             raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
-        return self._snapshots.folder
+        return self.snapshots.folder
 
     def _load(self, options: Options, name: str, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
         """Read or trace the current model."""
@@ -247,7 +248,7 @@ class DiagramBuilder:
         if version is None:
             return self._load(options, name)
         try:
-            snapshot = self._snapshots.path(name) if self._snapshots else None
+            snapshot = self.snapshots.path(name) if self.snapshots else None
             if not (side := find_side(version, options.call.model, snapshot, self.folder)):
                 other = options.called(version)
                 return self._load(other, _name_snapshot(other))  # another model with its own snapshot
@@ -255,8 +256,8 @@ class DiagramBuilder:
         except ModelDiagramsError as error:
             raise OptionError(option, relative(error, self.folder)) from error
         file = self.folder / side
-        if self._snapshots and file.is_file():
-            self._snapshots.note_mention(file.absolute(), traced=False)
+        if self.snapshots and file.is_file():
+            self.snapshots.note_mention(file.absolute(), traced=False)
         return LoadedGraph(
             graph=graph, content=serialize(graph), sources=(str(file.absolute()),) if file.is_file() else ()
         )
@@ -268,35 +269,36 @@ class DiagramBuilder:
             if name != "model" and value is not None:
                 raise OptionError(name, f"{model} is a graph file, so there is nothing to call; remove this option")
         path = (self.folder / model).absolute()
-        if self._snapshots:
-            self._snapshots.note_mention(path, traced=False)
+        if self.snapshots:
+            self.snapshots.note_mention(path, traced=False)
         # messages use the author's name, so that none contains an absolute path
         return read_graph_file(path, model)
 
     def _trace(self, options: Options, name: str, accepted: Collection[str]) -> LoadedGraph | Refused:
         """Take a graph from the cache, or trace it; without torch, read the snapshot of this name."""
-        snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
-        if self._snapshots and snapshot:
-            self._snapshots.note_mention(snapshot, traced=True)
-        can_trace = self._can_trace(options)
+        snapshot = self.snapshots.path(name).absolute() if self.snapshots else None
+        if self.snapshots and snapshot:
+            self.snapshots.note_mention(snapshot, traced=True)
+        can_trace = self.can_trace(options)
         if snapshot and snapshot.is_file() and not can_trace:
             return read_graph_file(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
         if options.limits.python is None and not can_trace:
             return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {NO_TORCH}"))
         loaded, self._thread.output = self.tracing.graph(options)
         loaded = msgspec.structs.replace(loaded, sources=(*loaded.sources, *self.tracing.calls_for(options)))
-        if isinstance(loaded, Refused) or self._snapshots is None or snapshot is None:
+        if isinstance(loaded, Refused) or self.snapshots is None or snapshot is None:
             return loaded
         if loaded.may_differ:
             return loaded
         if not loaded.graph.nodes and loaded.problem and loaded.problem.kind in accepted:
             return loaded  # an empty graph has no snapshot, unless an author wants to show it
-        drift = self._snapshots.compare(name, loaded.graph)
+        drift = self.snapshots.compare(name, loaded.graph)
         problem = loaded.problem or (Problem(kind="snapshot", message=drift) if drift else None)
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources
         return msgspec.structs.replace(loaded, problem=problem, sources=sources)
 
-    def _can_trace(self, options: Options) -> bool:
+    def can_trace(self, options: Options) -> bool:
+        """Whether there is an environment that can run the model."""
         python = self.tracing.interpreter(options)
         return shutil.which(python) is not None if python else has_torch()
 

@@ -7,10 +7,11 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from modeldiagrams.common.environment import made_with
 from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import list_src
 from modeldiagrams.engine.cache import Cache, make_graph_key
@@ -22,7 +23,7 @@ from modeldiagrams.engine.progress import Progress
 from modeldiagrams.engine.sources import is_any_newer
 from modeldiagrams.options.options import get_package
 from modeldiagrams.record.calls import is_open, recorded_graph, with_recorded
-from modeldiagrams.worker import Problem, Refused, Traced, Worker
+from modeldiagrams.worker import ListedModels, Problem, Refused, Traced, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -177,6 +178,23 @@ class Tracing:
         self._fresh[failure_key] = (None if is_cached else loaded), output
         return loaded.problem is not None
 
+    def list_models(self, of: tuple[str, ...], exclude: tuple[str, ...], options: Options) -> ListedModels | Refused:
+        """List the names of models, again only if sources or installed packages have changed; see `find_models`."""
+        limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
+        made_from = [str(self._folder.absolute()), made_with(python=limits.python), of, exclude, limits]
+        key = digest(msgspec.msgpack.encode(made_from))
+        answer: Any = self._recalled(key)
+        if answer is None:
+            start = time.time_ns()
+            worker = self._workers.get(limits.python, gpu=limits.uses_gpu)
+            answer = worker.list_models(of, exclude, limits, self._paths)
+            # whatever can't be imported may depend on more than sources
+            is_whole = isinstance(answer, ListedModels) and not answer.problems
+            if not is_any_newer(answer.sources, start):
+                memory = self._failures if is_whole else self._workers.ended
+                memory.note(key, answer, self._looked_in, limits.python)
+        return answer  # type: ignore[no-any-return]
+
     def interpreter(self, options: Options) -> str | None:
         """Return the interpreter that runs a model; None for the current one."""
         python = options.limits.python
@@ -221,7 +239,7 @@ class Tracing:
         answer = self._recalled(failure_key)
         return load_graph(answer, model) if answer else None
 
-    def _recalled(self, failure_key: str) -> Traced | Refused | None:
+    def _recalled(self, failure_key: str) -> Any:
         return self._failures.recall(failure_key) or self._workers.ended.recall(failure_key)
 
     def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:

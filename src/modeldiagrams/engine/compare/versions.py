@@ -12,12 +12,13 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.sides import SCHEMES, download, git
-from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.ir.documents import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kept", "complete_side", "find_side", "list_graphs", "list_kept_graphs"]
+__all__ = ["Kept", "complete_side", "find_side", "list_graphs", "list_kept_graphs", "read_site_index"]
 
 _INDEX = "modeldiagrams/index.json"
 _MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
@@ -166,14 +167,37 @@ def _list_in_revision(revision: str, folder: Path) -> list[Kept]:
 
 
 def _list_on_site(address: str) -> list[Kept]:
-    index = address if address.endswith("/index.json") else f"{address.rstrip('/')}/{_INDEX}"
-    return _list_in_index(index, download(index), lambda name: urljoin(index, quote(name)))
+    place, content = read_site_index(address)
+    return _list_in_index(place, content, lambda name: urljoin(place, quote(name)))
+
+
+def read_site_index(site: str) -> tuple[str, bytes]:
+    """Read the list of diagrams of a built site.
+
+    Args:
+        site: Its address or folder, or those of the list.
+
+    Returns:
+        Where the list is, and its content.
+
+    Raises:
+        ModelDiagramsError: if there is none.
+    """
+    if site.startswith(SCHEMES):
+        index = site if site.endswith("/index.json") else f"{site.rstrip('/')}/{_INDEX}"
+        content, address = download(index, "a site's list of diagrams")
+        return address, content
+    path = Path(site) / _INDEX if Path(site).is_dir() else Path(site)
+    try:
+        return str(path), path.read_bytes()
+    except OSError as error:
+        raise ModelDiagramsError(f"{path}: expected a site's list of diagrams: {error.strerror or error}") from error
 
 
 def _list_in_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
     try:
-        index = msgspec.json.decode(content, type=decodable(_Index))
-    except msgspec.MsgspecError as error:
+        index = msgspec.convert(parse_json(content), decodable(_Index))
+    except (GraphError, msgspec.ValidationError) as error:
         raise ModelDiagramsError(f"{place}: expected a site's list of diagrams: {error}") from error
     return [
         # ids also depend on the view, so only names of snapshots are the same in all versions
