@@ -19,6 +19,7 @@ __all__ = [
     "NO_TORCH",
     "Answer",
     "Drawn",
+    "DrawnCard",
     "DrawnFile",
     "FindDifference",
     "FoundDifference",
@@ -33,6 +34,7 @@ __all__ = [
     "Ready",
     "Refused",
     "Render",
+    "RenderCard",
     "RenderFile",
     "RenderImage",
     "Request",
@@ -141,6 +143,12 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Content of the picture in addition to the graph."""
 
 
+class RenderCard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Draw a graph for a list of models."""
+
+    graph: bytes
+
+
 class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Draw a graph as a picture file."""
 
@@ -217,6 +225,12 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     picture: Picture
 
 
+class DrawnCard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The small picture of a graph."""
+
+    svg: str
+
+
 class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A graph as a picture file."""
 
@@ -237,8 +251,8 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
 
 ModelRequest: TypeAlias = TraceRequest | ListModels
 ModelAnswer: TypeAlias = Traced | ListedModels | Refused
-Request: TypeAlias = Prepare | ModelRequest | Render | RenderFile | RenderImage | FindDifference
-Answer: TypeAlias = Ready | ModelAnswer | Drawn | DrawnFile | FoundDifference
+Request: TypeAlias = Prepare | ModelRequest | Render | RenderCard | RenderFile | RenderImage | FindDifference
+Answer: TypeAlias = Ready | ModelAnswer | Drawn | DrawnCard | DrawnFile | FoundDifference
 
 
 def encode(message: msgspec.Struct) -> bytes:

@@ -26,7 +26,12 @@ class CatalogueModel(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures | None = None
     """None if it has no graph."""
     picture: str = ""
-    """A small SVG for an ``<img>``, the model at its coarsest reading; "" if it has no graph or it can't be drawn."""
+    """A small SVG for an ``<img>``, the model at its coarsest reading; "" if it has no graph or it can't be drawn.
+
+    It is transparent. As an ``<img>`` it is dark where the ``color-scheme`` of the element is, which themes set on an
+    ancestor; so pages with their own switch only have to set `color-scheme`. It has its natural size, and is made to be
+    legible within 240×160 px (``object-fit: contain``).
+    """
     since: str = ""
     """The first release with a graph of it; "" if unknown."""
     problem: str = ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["TITLES", "History", "Release", "find_history", "read_committed_graph"]
+__all__ = ["TITLES", "History", "Release", "find_history", "list_tags", "read_committed_graph"]
 
 State = Literal["first", "same", "changed", "missing", "failed"]
 
@@ -143,7 +143,7 @@ def find_history(
     if not graph.parent.is_dir():
         raise ModelDiagramsError(f"{graph}: expected a graph file, but there is no such folder")
     reader = _ReleaseReader(graph, compare)
-    found = list(reader.releases(_list_tags(graph.parent, since)))
+    found = list(reader.releases(list_tags(graph.parent, since)))
     if not any(release.parameters is not None for release in found):
         raise ModelDiagramsError(
             f"{graph.name}: expected this file in a git tag{f' since {since}' if since else ''}; graphs have to be"
@@ -204,7 +204,7 @@ class _ReleaseReader:
         return msgspec.structs.replace(release, state="changed", difference=difference)
 
 
-def _list_tags(folder: Path, since: str | None) -> list[_Tag]:
+def list_tags(folder: Path, since: str | None = None) -> list[_Tag]:
     """Return the tags that lead to the current commit, by date and version number."""
     if since is not None and since.startswith("-"):
         raise ModelDiagramsError(f"{since}: expected a git revision")
