@@ -20,9 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.options.catalogue import CatalogueOptions
 
-__all__ = ["Entry", "Location", "is_outdated", "make_entry", "make_module_anchor", "make_module_anchors"]
+__all__ = [
+    "CatalogueEntry",
+    "Entry",
+    "Location",
+    "is_outdated",
+    "make_entry",
+    "make_module_anchor",
+    "make_module_anchors",
+]
 
 _LISTED_MODULES = 2_000
 """The maximum number of a diagram's modules in the inventory; the largest models have ten thousand."""
@@ -66,6 +76,19 @@ class Entry(TypedDict):
     """Key in the builder's `FailureMemory` of a failure that recurs until something changes."""
     warning: tuple[str, str] | None
     """Kind and text of the warning to repeat in builds that don't read the page again, while the failure recurs."""
+
+
+class CatalogueEntry(TypedDict):
+    """A catalogue in Sphinx's environment."""
+
+    options: CatalogueOptions
+    listed: Listed
+    file: str
+    """Its file among those of its document's diagrams."""
+    source: str
+    """File and line, for messages."""
+    warning: str
+    """What to report in builds that don't read its page again."""
 
 
 def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, accepted: Collection[str]) -> Entry:

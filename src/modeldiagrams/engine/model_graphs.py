@@ -28,6 +28,7 @@ from modeldiagrams.worker import ListedModels, Problem, Refused, Traced, Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from modeldiagrams.engine.cache import GraphEntry
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
     from modeldiagrams.worker.remote import RemoteWorker
@@ -136,6 +137,13 @@ class Tracing:
         self._announce(options)
         return self._newly_traced(options)
 
+    def cached(self, options: Options) -> GraphEntry | None:
+        """Return a traced graph from the cache without decoding it, which takes longest."""
+        options = self._completed(options)
+        if self._cache is None or (self._calls and recorded_graph(options.call, self._calls)):
+            return None
+        return self._cache.entry(self._keys(options)[0])
+
     def each(self, wanted: Iterable[Options]) -> Iterator[tuple[Options, LoadedGraph | Refused]]:
         """Take many graphs from the cache, or trace them, several at a time, and yield them as they come.
 
@@ -188,10 +196,9 @@ class Tracing:
             start = time.time_ns()
             worker = self._workers.get(limits.python, gpu=limits.uses_gpu)
             answer = worker.list_models(of, exclude, limits, self._paths)
-            # whatever can't be imported may depend on more than sources
-            is_whole = isinstance(answer, ListedModels) and not answer.problems
-            if not is_any_newer(answer.sources, start):
-                memory = self._failures if is_whole else self._workers.ended
+            if isinstance(answer, ListedModels) and not is_any_newer(answer.sources, start):
+                # whatever can't be imported may depend on more than sources
+                memory = self._workers.ended if answer.problems else self._failures
                 memory.note(key, answer, self._looked_in, limits.python)
         return answer  # type: ignore[no-any-return]
 

@@ -33,6 +33,7 @@ __all__ = [
     "DATA_START",
     "FOLDER",
     "INDEX",
+    "OF_CATALOGUES",
     "SHARED_NAMES",
     "IndexEntry",
     "build_diagram_files",
@@ -50,6 +51,9 @@ INDEX = "index.json"
 
 SHARED_NAMES = frozenset({*SITE_FILES, INDEX})
 """Names of all files that diagrams may share."""
+
+OF_CATALOGUES = ("*.card.svg", "catalogue-????????.html")
+"""Patterns of the other files of catalogues than their data."""
 
 _GRAPH, _DATA = ".json", ".js"
 

@@ -60,7 +60,7 @@ def find_marks(text: str) -> list[Mark]:
             marks.append(_read(text, opened, found))
             opened = None
         elif opened is not None:
-            raise ModelDiagramsError(f"line {line}: {_unclosed(text, opened)} before the next begins")
+            raise ModelDiagramsError(f"{_unclosed(text, opened)} before the next begins")
         else:
             opened = found
     if opened is not None:

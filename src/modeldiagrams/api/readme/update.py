@@ -30,7 +30,6 @@ __all__ = ["ReadmeUpdate", "update_readme"]
 _OWN = ("link", "alt", "width")
 """Options of marks besides those of call, limits and view."""
 _PICTURE = re.compile(r'(?:src|srcset)="([^"]+\.svg)"')
-_LONGEST = 300
 
 
 class ReadmeUpdate(NamedTuple):
@@ -111,10 +110,10 @@ def _draw(  # noqa: PLR0913, PLR0917  (what a place needs)
         addresses[theme] = base + quote(posixpath.join(folder.replace("\\", "/"), path.name))
     alt = own.get("alt") or describe_picture(draw_diagram(graph, view))
     width = own.get("width") or re.search(r'width="([\d.]+)', files[path].decode())[1]  # type: ignore[index]  # every SVG has it
-    return _write_block(addresses, alt, width, own.get("link"), _say_assumptions(graph))
+    return _write_block(addresses, alt, width, own.get("link"))
 
 
-def _write_block(addresses: dict[str, str], alt: str, width: str, link: str | None, assumed: str) -> str:
+def _write_block(addresses: dict[str, str], alt: str, width: str, link: str | None) -> str:
     picture = [
         "<picture>",
         f'<source media="(prefers-color-scheme: dark)" srcset="{escape(addresses["dark"])}">',
@@ -123,14 +122,7 @@ def _write_block(addresses: dict[str, str], alt: str, width: str, link: str | No
     ]
     if link:
         picture = [f'<a href="{escape(link)}">', *picture, "</a>"]
-    return "\n".join(["<p>", *picture, "</p>", *([f"<p><sub>{escape(assumed)}</sub></p>"] if assumed else [])])
-
-
-def _say_assumptions(graph: Graph) -> str:
-    """Say which values of the call nobody wrote."""
-    values = [f"{item.subject} = {item.value}" for item in graph.assumptions if item.subject != "rule"]
-    text = f"Assumed: {'; '.join(values)}." if values else ""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return "\n".join(["<p>", *picture, "</p>"])
 
 
 def _locate(readme: Path, source: str, base: str) -> Path:

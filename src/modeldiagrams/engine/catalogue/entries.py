@@ -1,15 +1,10 @@
 """The models of a catalogue, in families."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import msgspec
 
-if TYPE_CHECKING:
-    from modeldiagrams.ir.figures import Figures
-    from modeldiagrams.options.catalogue import CatalogueOptions
-    from modeldiagrams.options.options import Options
+from modeldiagrams.ir.figures import Figures
+from modeldiagrams.options.catalogue import CatalogueOptions
+from modeldiagrams.options.options import Options
 
 __all__ = ["Catalogue", "CatalogueModel", "Family"]
 

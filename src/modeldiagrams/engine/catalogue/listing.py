@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.engine.builder import name_snapshot
 from modeldiagrams.engine.diagram_ids import make_distinct
-from modeldiagrams.worker import NO_TORCH, Refused
+from modeldiagrams.worker import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,13 +58,17 @@ def list_models(builder: DiagramBuilder, options: CatalogueOptions, defaults: Ma
     if not builder.can_trace(shared):
         if file and committed:
             return Listed(models=tuple(file.read_text("utf-8").split()), sources=committed)
-        if shared.limits.python is None:
-            return Listed(problem=f"{', '.join(options.of)} can't be listed. {NO_TORCH}")
+        if reason := builder.explain_untraced(shared):
+            return Listed(problem=f"{', '.join(options.of)} can't be listed. {reason}")
     answer = builder.tracing.list_models(options.of, options.exclude, shared)
     if isinstance(answer, Refused):
         frames = f" ({answer.problem.frames[-1]})" if answer.problem.frames else ""
         return Listed(problem=f"{answer.problem.message}{frames}", sources=(*answer.sources, *committed))
-    drift = builder.snapshots.compare_list(name, answer.names) if builder.snapshots and answer.names else None
+    drift = None
+    if builder.snapshots and answer.names:
+        drift = builder.snapshots.compare_list(name, answer.names)
+        own = (options.options_for(model, defaults) for model in answer.names)
+        builder.snapshots.compressed.update(map(name_snapshot, own))
     return Listed(
         models=answer.names,
         problem=_join([*answer.problems, *([drift] if drift else [])]),
