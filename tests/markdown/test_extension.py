@@ -265,7 +265,8 @@ def zoo(folder, monkeypatch):
     shutil.copytree(Path(__file__).parents[1] / "tinymodels", folder / "tinymodels")
 
     def build(*models: str) -> str:
-        text = f"# The zoo\n\n```model-catalogue\nof: [{', '.join(models)}]\ninputs: [1, 4]\n```\n" if models else "# No\n"
+        fence = f"```model-catalogue\nof: [{', '.join(models)}]\ninputs: [1, 4]\n```\n" if models else ""
+        text = f"# The zoo\n\n{fence}"
         (folder / "docs" / "guide" / "zoo.md").write_text(text)
         return convert(text, _Context(folder, "guide/zoo/", "guide/zoo.md"))
 
