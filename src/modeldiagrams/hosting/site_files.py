@@ -122,7 +122,7 @@ def list_files(diagram_id: str, *, graph: bool = True, interactive: bool = True,
         *([diagram_id + _GRAPH, diagram_id + _TEXT] if graph else []),
         *([diagram_id + _DATA] if interactive else []),
     ]
-    return frozenset([*own, *pictures])
+    return frozenset([*own, *pictures, f"{diagram_id}.card.svg"])
 
 
 def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:
