@@ -285,8 +285,8 @@ class DiagramBuilder:
         can_trace = self.can_trace(options)
         if snapshot and snapshot.is_file() and not can_trace:
             return read_graph_file(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
-        if options.limits.python is None and not can_trace:
-            return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {NO_TORCH}"))
+        if reason := self.explain_untraced(options):
+            return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {reason}"))
         loaded, self._thread.output = self.tracing.graph(options)
         loaded = msgspec.structs.replace(loaded, sources=(*loaded.sources, *self.tracing.calls_for(options)))
         if isinstance(loaded, Refused) or self.snapshots is None or snapshot is None:
@@ -301,9 +301,17 @@ class DiagramBuilder:
         return msgspec.structs.replace(loaded, problem=problem, sources=sources)
 
     def can_trace(self, options: Options) -> bool:
-        """Whether there is an environment that can run the model."""
+        """Whether this build may run the model, and there is an environment that can."""
+        if options.limits.committed and self.snapshots and not self.snapshots.writes:
+            return False
         python = self.tracing.interpreter(options)
         return shutil.which(python) is not None if python else has_torch()
+
+    def explain_untraced(self, options: Options) -> str:
+        """Say what to do without a snapshot; "" if an attempt to run the model can succeed, or says more."""
+        if self.can_trace(options):
+            return ""
+        return _NOT_COMMITTED if options.limits.committed else "" if options.limits.python else NO_TORCH
 
     def _draw(self, content: bytes, options: Options, beside: Beside | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
@@ -315,3 +323,6 @@ class DiagramBuilder:
 def name_snapshot(options: Options) -> str:
     """Return the name of a snapshot, which different diagrams of the same graph share."""
     return make_diagram_id(Options(call=options.written.call))
+
+
+_NOT_COMMITTED = "The option `committed` is set, and nothing is: run `modeldiagrams snapshot` and commit the result"

@@ -196,10 +196,9 @@ class Tracing:
             start = time.time_ns()
             worker = self._workers.get(limits.python, gpu=limits.uses_gpu)
             answer = worker.list_models(of, exclude, limits, self._paths)
-            # whatever can't be imported may depend on more than sources
-            is_whole = isinstance(answer, ListedModels) and not answer.problems
-            if not is_any_newer(answer.sources, start):
-                memory = self._failures if is_whole else self._workers.ended
+            if isinstance(answer, ListedModels) and not is_any_newer(answer.sources, start):
+                # whatever can't be imported may depend on more than sources
+                memory = self._workers.ended if answer.problems else self._failures
                 memory.note(key, answer, self._looked_in, limits.python)
         return answer  # type: ignore[no-any-return]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.common.files import write_atomically
+from modeldiagrams.common.files import GRAPHS, write_atomically
 from modeldiagrams.engine.executors import run_builder
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
@@ -63,6 +63,7 @@ class Snapshots:
     Attributes:
         folder: Its path.
         writes: Whether this build writes snapshots.
+        compressed: Names of new snapshots to compress.
     """
 
     def __init__(self, folder: Path, describe: Callable[[Graph, Graph], str] = lambda *_: "") -> None:
@@ -72,12 +73,15 @@ class Snapshots:
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
         self.writes = bool(self._report)
+        self.compressed = set[str]()
         self._said: set[str] = set()
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
-        """Return the file of a diagram's snapshot, whether it exists or not."""
-        return self.folder / f"{name}.json"
+        """Return the file of a diagram's snapshot, whether it exists or not; those of catalogues are compressed."""
+        usual, other = GRAPHS[::-1] if name in self.compressed else GRAPHS
+        is_other = (self.folder / f"{name}{other}").is_file() and not (self.folder / f"{name}{usual}").is_file()
+        return self.folder / f"{name}{other if is_other else usual}"
 
     def note_mention(self, path: Path, *, traced: bool) -> None:
         """Report that a page shows a graph.
@@ -258,7 +262,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
     searched = [*noted.get("folder", {folder: None})]
-    files = sorted(file for each in searched for end in ("json", "models.txt") for file in each.glob(f"*.{end}"))
+    files = sorted(file for each in searched for end in (*GRAPHS, ".models.txt") for file in each.glob(f"*{end}"))
     return SnapshotReport(
         folder=searched[0],
         written=tuple(written),

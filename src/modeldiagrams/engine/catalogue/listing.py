@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.engine.builder import name_snapshot
 from modeldiagrams.engine.diagram_ids import make_distinct
-from modeldiagrams.worker import NO_TORCH, Refused
+from modeldiagrams.worker import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.catalogue import CatalogueOptions
@@ -19,6 +20,8 @@ __all__ = ["Listed", "list_models", "make_catalogue_id"]
 
 _ANY = "mypkg.Model"
 """Stands for each model in the options that all of them share."""
+_MOST_TOLD = 3
+"""How many problems a message names."""
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,24 +60,18 @@ def list_models(builder: DiagramBuilder, options: CatalogueOptions, defaults: Ma
     if not builder.can_trace(shared):
         if file and committed:
             return Listed(models=tuple(file.read_text("utf-8").split()), sources=committed)
-        if shared.limits.python is None:
-            return Listed(problem=f"{', '.join(options.of)} can't be listed. {NO_TORCH}")
+        if reason := builder.explain_untraced(shared):
+            return Listed(problem=f"{', '.join(options.of)} can't be listed. {reason}")
     answer = builder.tracing.list_models(options.of, options.exclude, shared)
     if isinstance(answer, Refused):
         frames = f" ({answer.problem.frames[-1]})" if answer.problem.frames else ""
         return Listed(problem=f"{answer.problem.message}{frames}", sources=(*answer.sources, *committed))
-    drift = builder.snapshots.compare_list(name, answer.names) if builder.snapshots and answer.names else None
-    return Listed(
-        models=answer.names,
-        problem=_join([*answer.problems, *([drift] if drift else [])]),
-        sources=(*answer.sources, *committed),
-    )
-
-
-def _join(problems: Sequence[str]) -> str:
-    """Tell the first problems in one sentence, and how many there are."""
-    more = len(problems) - _MOST_TOLD
-    return "; ".join(problems[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
-
-
-_MOST_TOLD = 3
+    drift = None
+    if builder.snapshots and answer.names:
+        drift = builder.snapshots.compare_list(name, answer.names)
+        own = (options.options_for(model, defaults) for model in answer.names)
+        builder.snapshots.compressed.update(map(name_snapshot, own))
+    problems = [*answer.problems, *([drift] if drift else [])]
+    more = [f"and {len(problems) - _MOST_TOLD} more"] if len(problems) > _MOST_TOLD else []
+    problem = "; ".join([*problems[:_MOST_TOLD], *more])
+    return Listed(models=answer.names, problem=problem, sources=(*answer.sources, *committed))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from modeldiagrams.common.amounts import format_count, format_flops
+from modeldiagrams.common.files import GRAPHS, get_graph_name
 from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
@@ -113,9 +114,10 @@ def read_committed_graph(model: str, folder: Path) -> Path:
     Raises:
         ModelDiagramsError: if there is none, or several because pages call the model in several ways.
     """
-    if (exact := folder / f"{model}.json").is_file():
-        return exact
-    found = sorted(folder.glob(f"{model.replace(':', '.')}-????????.json"))
+    for exact in (folder / f"{model}{ending}" for ending in GRAPHS):
+        if exact.is_file():
+            return exact
+    found = sorted(path for ending in GRAPHS for path in folder.glob(f"{model.replace(':', '.')}-????????{ending}"))
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.name for path in found)
@@ -157,7 +159,7 @@ class _ReleaseReader:
 
     def __init__(self, file: Path, compare: Callable[[bytes, bytes], str]) -> None:
         self.file = file
-        self.model = file.stem
+        self.model = get_graph_name(file)
         self._compare = compare
         self._last: Graph | None = None
 

@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from modeldiagrams.common.files import GRAPHS
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir import serialize
 
@@ -54,7 +55,7 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
         return _read(side, _read_from_git(side, folder))
     if side == "-":
         return _read("stdin", sys.stdin.buffer.read(_LARGEST + 1))
-    if not side.endswith(".json"):
+    if not side.endswith(GRAPHS):
         return trace(side)
     path = folder / side
     if path.is_file() and path.stat().st_size > _LARGEST:
