@@ -13,6 +13,7 @@ from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_f
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.options.steps import LONGEST_TOUR
 from sphinx_modeldiagrams.builders import makes_web_pages, page_address
+from sphinx_modeldiagrams.catalogue_directive import build_all_files
 from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.diagram_node import model_graph, read_diagram
 from sphinx_modeldiagrams.domain import domain_of
@@ -59,7 +60,8 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or not makes_web_pages(app.builder):
         return
     shown, folder = _list_shown(app), _find_folder(app)
-    own = set[str]()
+    files = build_all_files(app.builder)
+    own = {*files}
     entries = []
     for page, entry in shown:
         made = {"graph": entry["has_graph"], "interactive": entry["interactive"]}
@@ -68,10 +70,11 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
         # a diagram in `.. only:: latex` was read but not written
         if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
-            listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
-            entries.append(listed)
+            known = {"snapshot": entry["snapshot"], "figures": entry["figures"]}
+            entries.append(IndexEntry(id=entry["id"], model=entry["model"], page=url, **known))
     try:
-        folder.finish(build_shared_files(get_settings(app.config), entries) if shown else {}, own, is_whole=True)
+        shared = build_shared_files(get_settings(app.config), entries) if shown or files else {}
+        folder.finish({**shared, **files}, own, is_whole=True)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
 

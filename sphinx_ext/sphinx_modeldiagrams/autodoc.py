@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.documented_classes import is_module, is_selected
 from modeldiagrams.options.docstring_field import read_field, split_field
+from sphinx_modeldiagrams.conf_values import get_settings
+from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-__all__ = ["AUTODOC_DIRECTIVE", "connect"]
+__all__ = ["AUTODOC_DIRECTIVE", "LINK_DIRECTIVE", "connect"]
+
+LINK_DIRECTIVE = "modeldiagrams-link"
+"""The directive for links from documented objects to their diagrams."""
 
 AUTODOC_DIRECTIVE = "modeldiagrams-autodoc"
 """The directive for diagrams that a site adds to documented classes."""
@@ -29,6 +34,7 @@ def connect(app: Sphinx, _config: Config) -> None:
     if _EVENT in app.events.events:
         # after napoleon and other extensions, which would interpret our field
         app.connect(_EVENT, _add_diagram, priority=900)
+        app.connect(_EVENT, _add_link, priority=900)
 
 
 def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0913, PLR0917
@@ -47,11 +53,23 @@ def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, line
         if field is not None or not (is_selected(app.config.modeldiagrams_autodoc, name) and _is_module(obj)):
             return
         values = {}
-    # autosummary would use a directive at the start as the summary
-    before = [] if any(line.strip() for line in lines) else ["\\ "]
     flags = [f"   :{flag}:" for flag in ("no-index",) if _is_set(options, flag)]
     body = ["", f"   {json.dumps(values, default=str)}"] if values else []
-    lines += [*before, "", f".. {directive}:: {name}", *flags, *body, ""]
+    lines += [*_begin(lines), "", f".. {directive}:: {name}", *flags, *body, ""]
+
+
+def _add_link(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001, PLR0913, PLR0917
+    """Add the place for a link to a docstring if a catalogue may have the object; called by autodoc."""
+    wanted = get_settings(app.config).catalogue_links
+    is_listed = wanted and name.rpartition(".")[2] in domain_of(app.env).short_names
+    if what in {"class", "function"} and (is_listed or wanted == "all"):
+        defined = f"{getattr(obj, '__module__', '')}.{getattr(obj, '__qualname__', '')}"
+        lines += [*_begin(lines), "", f".. {LINK_DIRECTIVE}:: {name} {defined}", ""]
+
+
+def _begin(lines: list[str]) -> list[str]:
+    """Begin an empty docstring: autosummary would use a directive at the start as the summary."""
+    return [] if any(line.strip() for line in lines) else ["\\ "]
 
 
 def _read_options(field: str | None, location: str) -> dict[str, Any] | None:

@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sphinx.builders.singlehtml import SingleFileHTMLBuilder
+from sphinx.errors import NoUri
+from sphinx.util.nodes import make_refnode
+
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.builders import Builder
 
-__all__ = ["makes_web_pages", "one_fragment", "page_address"]
+__all__ = ["link_document", "makes_page_for_each", "makes_web_pages", "one_fragment", "page_address"]
 
 
 def makes_web_pages(builder: Builder) -> bool:
     """Whether a builder writes web pages; EPUB and HTML Help also have the format HTML, but are ``embedded``."""
     return builder.format == "html" and not getattr(builder, "embedded", False)
+
+
+def makes_page_for_each(builder: Builder) -> bool:
+    """Whether a builder writes a page, or what is like one, for every document."""
+    joins = isinstance(builder, SingleFileHTMLBuilder) or builder.format in {"latex", "man", "texinfo"}
+    return not joins and builder.name != "gettext"
+
+
+def link_document(builder: Builder, docname: str, to: str, anchor: str, text: nodes.Element) -> nodes.Element:
+    """Link a document, or a place in it; only its text where the builder doesn't write that document."""
+    try:
+        found = make_refnode(builder, docname, to, anchor, text)
+    except NoUri:
+        return text
+    if "refuri" in found:
+        found["refuri"] = one_fragment(found["refuri"])
+    return found
 
 
 def one_fragment(uri: str) -> str:

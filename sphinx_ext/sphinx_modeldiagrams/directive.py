@@ -92,8 +92,11 @@ class ModelGraphDirective(HostDirective):
         """Register dependencies of the page and the target of references."""
         for source in diagram.sources:
             self.env.note_dependency(source)
-        location = Location(anchor=anchor, source=self.get_location(), automatic=not self.requested)
-        domain_of(self.env).note_diagram(diagram, location)
+        domain = domain_of(self.env)
+        # authors' own diagrams are better targets than those of catalogues
+        is_automatic = not self.requested or self.env.docname in domain.model_pages
+        location = Location(anchor=anchor, source=self.get_location(), automatic=is_automatic)
+        domain.note_diagram(diagram, location)
 
     def _node(self, diagram: Diagram) -> model_graph:
         """Build the diagram's node, with children for Sphinx to resolve and index."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 from multiprocessing import util
@@ -14,13 +13,14 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
+from modeldiagrams.engine.catalogue.listing import list_models, make_catalogue_id
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.hosting.reports import list_accepted_problems
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.conf_values import find_configuration_folder, get_settings
 from sphinx_modeldiagrams.diagram_node import find_document, locate_diagrams
-from sphinx_modeldiagrams.entries import is_outdated, make_entry, make_module_anchor, make_module_anchors
+from sphinx_modeldiagrams.entries import make_entry, make_module_anchor, make_module_anchors
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -36,10 +36,15 @@ if TYPE_CHECKING:
     from sphinx.roles import XRefRole
     from sphinx.util.typing import RoleFunction
 
+    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.engine.diagram import Diagram
-    from sphinx_modeldiagrams.entries import Entry, Location
+    from modeldiagrams.options.catalogue import CatalogueOptions
+    from sphinx_modeldiagrams.entries import CatalogueEntry, Entry, Location
 
-__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "list_outdated_documents", "run_models"]
+__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "run_models"]
+
+_BY_DOCUMENT = ("diagrams", "catalogues", "links")
+"""Data of the domain."""
 
 _log = logging.getLogger(__name__)
 
@@ -57,12 +62,51 @@ class ModelDiagramsDomain(Domain):
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, Any]] = {"diagrams": {}, "has_calls": False}
-    data_version = 12
+    initial_data: ClassVar[dict[str, Any]] = {
+        "diagrams": {},
+        "catalogues": {},
+        "links": {},
+        "short_names": set(),
+        "has_calls": False,
+    }
+    data_version = 14
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
     _process: int | None = None
+
+    def __init__(self, env: BuildEnvironment) -> None:
+        """Called by Sphinx; what follows is of one build, and processes that Sphinx forks inherit it."""
+        super().__init__(env)
+        self.pages_of: dict[str, dict[str, str]] = {}
+        """Document with catalogues → model → document of the model."""
+        self.model_pages: set[str] = set()
+        """Documents of models, written by this build and earlier ones."""
+        self.hidden_pages: set[str] = set()
+        """Those of them that the builder doesn't show."""
+        self._listed: dict[str, Listed] = {}
+
+    @property
+    def catalogues(self) -> dict[str, list[CatalogueEntry]]:
+        """The catalogues of each document, in order."""
+        return cast("dict[str, list[CatalogueEntry]]", self.data["catalogues"])
+
+    def list_models(self, options: CatalogueOptions) -> Listed:
+        """List the models of a catalogue, once in a build."""
+        key = make_catalogue_id(options)
+        if key not in self._listed:
+            self._listed[key] = list_models(self.diagram_builder, options, get_settings(self.env.config).options)
+        return self._listed[key]
+
+    @property
+    def short_names(self) -> set[str]:
+        """The last parts of the names of all models that catalogues list."""
+        return {name.rpartition(".")[2] for listed in self._listed.values() for name in listed.models}
+
+    @property
+    def links(self) -> dict[str, dict[tuple[str, ...], tuple[str, str] | None]]:
+        """The objects that each document documents, by all their names, with document and anchor of their diagram."""
+        return cast("dict[str, dict[tuple[str, ...], tuple[str, str] | None]]", self.data["links"])
 
     @property
     def diagrams(self) -> dict[str, list[Entry]]:
@@ -105,18 +149,23 @@ class ModelDiagramsDomain(Domain):
 
     def warn_again(self, docnames: Iterable[str]) -> None:
         """Repeat the warnings of documents that are not read again."""
-        for entry in (entry for name in sorted(docnames) for entry in self.diagrams[name]):
+        for entry in (entry for name in sorted(docnames) for entry in self.diagrams.get(name, [])):
             if entry["warning"]:
                 warn(*entry["warning"], entry["location"]["source"])
+        for listed in (listed for name in sorted(docnames) for listed in self.catalogues.get(name, [])):
+            if listed["warning"]:
+                warn("catalogue", listed["warning"], listed["source"])
 
     def clear_doc(self, docname: str) -> None:
         """Forget a document's diagrams; called by Sphinx before it is read again."""
-        self.diagrams.pop(docname, None)
+        for kind in _BY_DOCUMENT:
+            self.data[kind].pop(docname, None)
         shutil.rmtree(locate_diagrams(self.env, docname), ignore_errors=True)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
-        """Merge the diagrams of a parallel reader; called by Sphinx."""
-        self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
+        """Merge what belongs to the documents of a parallel reader; called by Sphinx."""
+        for kind in _BY_DOCUMENT:
+            self.data[kind].update({name: found for name, found in otherdata[kind].items() if name in docnames})
 
     def check_consistency(self) -> None:
         """Warn about duplicate diagrams; called by Sphinx when all documents are read.
@@ -124,7 +173,7 @@ class ModelDiagramsDomain(Domain):
         Diagrams of one model with other arguments or views are different diagrams.
         """
         first: dict[str, str] = {}
-        for docname, entry in self._targets():
+        for docname, entry in self.list_targets():
             if not entry["has_graph"]:
                 continue
             if entry["id"] not in first:
@@ -136,7 +185,7 @@ class ModelDiagramsDomain(Domain):
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Yield objects for `objects.inv` and the search, where modules are left out; called by Sphinx."""
         seen = set()
-        for docname, entry in self._targets():
+        for docname, entry in self.list_targets():
             if not entry["has_graph"]:
                 continue
             modules = make_module_anchors(entry, self.diagrams[docname])
@@ -161,9 +210,14 @@ class ModelDiagramsDomain(Domain):
     ) -> reference | None:
         """Resolve a reference to a diagram or a module inside it; called by Sphinx."""
         model, _, module = target.partition("#")
-        docname, entry = next(((name, found) for name, found in self._targets() if model in found["names"]), ("", None))
+        docname, entry = next(
+            ((name, found) for name, found in self.list_targets() if model in found["names"]), ("", None)
+        )
         if entry is None:
-            return None
+            # where a builder has no pages for models, their catalogue stands for them
+            listed = ((name, one["listed"]) for name in sorted(self.catalogues) for one in self.catalogues[name])
+            docname = next((name for name, found in listed if model in found.models), "")
+            return make_refnode(builder, fromdocname, docname, "", contnode, target) if docname else None
         if module and entry["has_graph"] and module not in entry["modules"].split("\n"):
             warn("ref", f"no module {module!r} in the diagram of {model}", node)
             module = ""
@@ -201,18 +255,21 @@ class ModelDiagramsDomain(Domain):
                     waiting += reversed(self.env.toctree_includes.get(name, []))
         return [entry for name in names for entry in self.diagrams.get(name, [])]
 
+    def _list_written(self) -> list[str]:
+        return sorted(self.diagrams.keys() - self.hidden_pages)
+
     def list_shown(self) -> Iterator[tuple[str, Entry]]:
         """Yield the documents and diagrams that are drawn, those that an author requested first."""
-        found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name]]
+        found = [(name, entry) for name in self._list_written() for entry in self.diagrams[name]]
         shown = (item for item in found if item[1]["has_graph"] and item[1]["location"]["anchor"])
         yield from sorted(shown, key=lambda item: item[1]["location"]["automatic"])
 
-    def _targets(self) -> list[tuple[str, Entry]]:
+    def list_targets(self) -> list[tuple[str, Entry]]:
         """Return documents and diagrams, the best targets of references first: drawn, then requested ones.
 
         A failed diagram is better than none, because its page shows a note.
         """
-        found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name] if entry["target"]]
+        found = [(name, entry) for name in self._list_written() for entry in self.diagrams[name] if entry["target"]]
         return sorted(found, key=lambda item: (not item[1]["has_graph"], item[1]["location"]["automatic"]))
 
 
@@ -221,42 +278,13 @@ def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
     return cast("ModelDiagramsDomain", env.get_domain(ModelDiagramsDomain.name))
 
 
-def list_outdated_documents(
-    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
-) -> list[str]:
-    """Return unchanged documents to read again.
-
-    These have a failed diagram that may succeed now, a diagram made with another version of torch, a library of the
-    model, or this package, or one whose file is missing. A failure that would occur again is only reported again, by
-    `run_models`. All documents are read again once there is a file of recorded calls; later
-    changes of it are those of a dependency.
-    """
-    domain = domain_of(env)
-    entries = itertools.chain.from_iterable(domain.diagrams.values())
-    failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
-    had_calls = domain.data["has_calls"]
-    domain.data["has_calls"] = (find_configuration_folder(env.config) / CALLS).is_file()
-    if domain.data["has_calls"] and not had_calls:
-        return sorted(domain.diagrams)
-    return sorted(
-        name
-        for name, entries in domain.diagrams.items()
-        if any(is_outdated(entry, failing) for entry in entries)
-        or (_shows(entries) and not locate_diagrams(env, name).is_dir())
-    )
-
-
-def _shows(entries: Iterable[Entry]) -> bool:
-    return any(entry["location"]["anchor"] for entry in entries)
-
-
 def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
     """Run the models of documents that Sphinx is about to read, and repeat the warnings of others."""
     docnames = [*docnames]
     files = (Path(env.doc2path(name)) for name in docnames)
     texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
     domain = domain_of(env)
-    domain.warn_again({*domain.diagrams}.difference(docnames))
+    domain.warn_again({*domain.diagrams, *domain.catalogues}.difference(docnames))
     prefetch(domain.diagram_builder, get_settings(env.config), texts)
 
 

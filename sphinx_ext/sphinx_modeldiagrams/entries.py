@@ -11,6 +11,7 @@ from modeldiagrams.hosting.diagram_parts import link_module
 from modeldiagrams.hosting.documented_classes import get_reference_name, list_names
 from modeldiagrams.hosting.host import UNKNOWN
 from modeldiagrams.hosting.reports import format_warning
+from modeldiagrams.hosting.site_files import encode_figures
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import is_graph_file
@@ -19,9 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.options.catalogue import CatalogueOptions
 
-__all__ = ["Entry", "Location", "is_outdated", "make_entry", "make_module_anchor", "make_module_anchors"]
+__all__ = [
+    "CatalogueEntry",
+    "Entry",
+    "Location",
+    "is_outdated",
+    "make_entry",
+    "make_module_anchor",
+    "make_module_anchors",
+]
 
 _LISTED_MODULES = 2_000
 """The maximum number of a diagram's modules in the inventory; the largest models have ten thousand."""
@@ -51,6 +62,8 @@ class Entry(TypedDict):
     target: bool
     """Whether references to the model lead here."""
     has_graph: bool
+    figures: str
+    """Of its graph, as JSON text for the site's list of diagrams."""
     interactive: bool
     modules: str
     """Dotted paths of its modules, as targets of references, one per line: one string pickles best."""
@@ -63,6 +76,19 @@ class Entry(TypedDict):
     """Key in the builder's `FailureMemory` of a failure that recurs until something changes."""
     warning: tuple[str, str] | None
     """Kind and text of the warning to repeat in builds that don't read the page again, while the failure recurs."""
+
+
+class CatalogueEntry(TypedDict):
+    """A catalogue in Sphinx's environment."""
+
+    options: CatalogueOptions
+    listed: Listed
+    file: str
+    """Its file among those of its document's diagrams."""
+    source: str
+    """File and line, for messages."""
+    warning: str
+    """What to report in builds that don't read its page again."""
 
 
 def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, accepted: Collection[str]) -> Entry:
@@ -88,6 +114,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
         has_graph=diagram.graph is not None,
+        figures=encode_figures(diagram.graph) if diagram.graph else "",
         interactive=is_interactive(diagram),
         modules="\n".join(dict.fromkeys(modules)),
         failed=problem is not None and failure is None and (not is_accepted or _can_recover(diagram)),

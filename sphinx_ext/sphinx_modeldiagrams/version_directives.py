@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from sphinx.errors import NoUri
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.compare.history import TITLES
 from modeldiagrams.errors import ModelDiagramsError
@@ -15,7 +13,7 @@ from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.version_requests import read_changes, read_history
 from modeldiagrams.html.changelog import Place, build_changelog
 from modeldiagrams.html.history_chart import render_history_chart
-from sphinx_modeldiagrams.builders import one_fragment
+from sphinx_modeldiagrams.builders import link_document
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.tables import build_summary
@@ -122,13 +120,7 @@ class ListModelChanges(SphinxPostTransform):
         if place is None:
             return text
         docname, _, anchor = place.address.partition("#")
-        try:
-            found = make_refnode(self.app.builder, self.env.docname, docname, anchor, text)
-        except NoUri:  # the builder writes only some documents
-            return text
-        if "refuri" in found:
-            found["refuri"] = one_fragment(found["refuri"])
-        return found
+        return link_document(self.app.builder, self.env.docname, docname, anchor, text)
 
 
 def _build_row(row: ChangeRow) -> nodes.paragraph:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.notebook import diagram
     from modeldiagrams.api.notebook_viewer import notebook
     from modeldiagrams.api.pandas import to_pandas
+    from modeldiagrams.api.site_catalogue import catalogue
     from modeldiagrams.api.snapshot import snapshot
     from modeldiagrams.api.summary import summary
     from modeldiagrams.engine.compare.difference import Difference, diff
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         TargetError,
         WorkerError,
     )
+    from modeldiagrams.ir.describing.text import describe
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
@@ -57,7 +59,9 @@ __all__ = [
     "WorkerError",
     "__version__",
     "annotate",
+    "catalogue",
     "cost",
+    "describe",
     "diagram",
     "diff",
     "load",
@@ -86,7 +90,9 @@ _MODULES = {
     "Overlay": "overlay.overlay",
     "annotate": "overlay.annotate",
     "Recording": "watching.recording",
+    "catalogue": "api.site_catalogue",
     "cost": "api.cost",
+    "describe": "ir.describing.text",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",

@@ -96,7 +96,7 @@ def test_the_hook_stops_a_commit_without_the_new_graph(repository):
 
 
 def test_the_repository_offers_the_same_hook():
-    (offered,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    offered, *_ = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     (written,) = block(".pre-commit-config.yaml")["repos"][0]["hooks"]
     assert " ".join([offered["entry"], *offered["args"]]) == written["entry"]
     assert all(offered[key] == written[key] for key in ("id", "name", "language", "types", "pass_filenames"))

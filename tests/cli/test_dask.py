@@ -64,7 +64,7 @@ def test_a_cluster_makes_the_same_bytes(cluster, tmp_path):
 
 def kill_when_two_are_traced(folder, kill):
     def watch():
-        while len([*(folder / ".cache").rglob("*.graph.json")]) < 2:
+        while len([*(folder / ".cache").rglob("*.graph.json.gz")]) < 2:
             time.sleep(0.05)
         kill()
 
@@ -91,7 +91,7 @@ def test_a_vanished_scheduler_is_one_sentence_and_what_is_done_is_kept(cluster, 
     with pytest.raises(WorkerError, match=r"^the executor, or the connection to it, ended .*next run does the rest$"):
         modeldiagrams.snapshot(tmp_path, executor=cluster.address)
     assert "Traceback" not in capfd.readouterr().err
-    assert len([*(tmp_path / ".cache").rglob("*.graph.json")]) >= 2
+    assert len([*(tmp_path / ".cache").rglob("*.graph.json.gz")]) >= 2
     with pytest.raises(ModelDiagramsError, match="expected a Dask scheduler at dask://"):
         modeldiagrams.snapshot(tmp_path, executor=cluster.address)
     start = time.monotonic()

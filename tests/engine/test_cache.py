@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import logging
 import os
 import shutil
@@ -107,12 +108,21 @@ def test_an_entry_is_made_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"sources": {}, "digest": "0", "graph": {"format": "other"}}', b"\xff\xfe"]
+    "content",
+    [
+        b"",
+        b"{}",
+        gzip.compress(b"[]")[:12],
+        b"\x1f\x8b\x08" + bytes(7) + b"\xff" * 9,
+        *map(
+            gzip.compress, (b"{", b"[]", b'{"sources": {}, "digest": "0", "graph": {"format": "other"}}', b"\xff\xfe")
+        ),
+    ],
 )
 def test_damaged_entry_is_removed_with_a_debug_message(cache, tmp_path, caplog, content):
     caplog.set_level(logging.DEBUG)
     cache.add_graph("key", TRACED)
-    (path,) = (tmp_path / "cache").glob("*.json")
+    (path,) = (tmp_path / "cache").glob("*.json.gz")
     path.write_bytes(content)
     assert cache.graph("key") is None
     assert not path.exists()
@@ -197,7 +207,7 @@ def test_trim_removes_the_least_recently_used_entries(tmp_path):
     store = Store(tmp_path)
     for key in "abc":
         store.write(key, PICTURE)
-        file = tmp_path / f"{key}.json"
+        file = tmp_path / f"{key}.json.gz"
         os.utime(file, (ord(key), ord(key)))
     store.read("a", Picture)
     store.trim(2 * file.stat().st_size)
@@ -212,11 +222,11 @@ def test_page_data_is_made_once_for_the_same_sources(tmp_path):
 
 
 def test_a_damaged_entry_is_made_again(tmp_path):
-    store, path = Store(tmp_path), tmp_path / "key.json"
+    store, path = Store(tmp_path), tmp_path / "key.json.gz"
     assert take_or_make(store, "key", str, lambda: "data") == "data"
     path.write_bytes(path.read_bytes()[:-3])
     assert take_or_make(store, "key", str, lambda: "made again") == "made again"
-    assert b"made again" in path.read_bytes()
+    assert b"made again" in gzip.decompress(path.read_bytes())
 
 
 def test_store_that_has_written_nothing_is_not_trimmed(tmp_path):

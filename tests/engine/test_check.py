@@ -94,6 +94,24 @@ def test_each_model_is_compared_with_its_committed_graph(tmp_path):
     assert text.endswith("2 changed, 1 new, 1 gone, 1 as before\n")
 
 
+def test_compressed_graphs_are_compared_as_others(tmp_path):
+    """As snapshots of catalogues, in the folder, in a revision and in another folder."""
+    for path in (tmp_path / "docs" / FOLDER).glob("mypkg.*"):
+        modeldiagrams.save(modeldiagrams.load(path), path.with_name(f"{path.name}.gz"))
+        path.unlink()
+    assert states() == ALL
+    assert states("--against", f"docs/{FOLDER}") == ALL
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    git("tag", "v1")
+    assert states("--against", "HEAD") == ALL
+    run, act = partial(CliRunner().invoke, main), f"docs/{FOLDER}/mypkg.Act.json.gz"
+    for before in ("v1", f"git:v1:{act}"):
+        assert "no change" in run(["diff", before, act]).stdout
+    assert "first shown" in run(["history", "mypkg.Act", "docs"]).stdout
+
+
 def test_markdown_for_a_pull_request():
     text = check("--format", "markdown").stdout
     assert text.startswith("## Architectures: 2 changed, 1 new, 1 gone, 1 as before\n\n### mypkg.Act\n")
@@ -201,7 +219,7 @@ def test_compares_with_a_built_site(tmp_path):
         foreign = check("--against", f"{address}/docs/{FOLDER}/package.json/index.json")
         server.shutdown()
     assert missing.exit_code == 2
-    assert f"{address}/modeldiagrams/index.json: expected a graph file at this address" in missing.stderr
+    assert f"{address}/modeldiagrams/index.json: expected a site's list of diagrams at this address" in missing.stderr
     assert foreign.exit_code == 2
 
 

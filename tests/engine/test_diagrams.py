@@ -327,6 +327,22 @@ def test_snapshot_is_used_without_torch(worker, tmp_path, monkeypatch, python):
     assert other.problem.message.startswith("mypkg.Other can't be traced. PyTorch is not installed")
 
 
+def test_committed_graph_is_used_with_torch_unless_snapshots_are_written(worker, tmp_path, monkeypatch):
+    kept, net = tmp_path / "kept", make_options(model="mypkg.Net", committed=True)
+    save(small_graph(), kept / "mypkg.Net.json.gz")
+    with DiagramBuilder(None, folder=tmp_path, snapshots=kept) as builder:
+        builder.prefetch([net])
+        made = builder.build(net)
+        other = builder.build(make_options(model="mypkg.Other", committed=True))
+    assert (made.graph, made.problem, made.id) == (small_graph(), None, "mypkg.Net")
+    assert [request[0] for request in worker.requests] == ["render"]
+    assert other.problem.message.startswith("mypkg.Other can't be traced. The option `committed` is set, and nothing")
+    monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
+    with DiagramBuilder(None, folder=tmp_path, snapshots=kept) as builder:
+        builder.build(net)
+    assert "trace" in [request[0] for request in worker.requests]
+
+
 def test_a_left_out_class_needs_no_snapshot(worker, tmp_path, monkeypatch):
     monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
     status = Status(state="hierarchy", notes=("it has no forward",))

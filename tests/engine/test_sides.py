@@ -10,7 +10,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine.compare import versions
-from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
+from modeldiagrams.engine.compare.sides import Downloaded, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import save
@@ -39,7 +39,8 @@ def test_dotted_path_is_a_model():
 def test_the_sites_index_names_the_models_graph(monkeypatch):
     """A diagram's file is named by its view options, too."""
     listed = {"id": "pkg.Net-84e7b4ea", "model": "pkg.Net", "snapshots": ["pkg.Net"], "pages": []}
-    monkeypatch.setattr(versions, "download", lambda _: msgspec.json.encode({"diagrams": [listed]}))
+    index = msgspec.json.encode({"diagrams": [listed]})
+    monkeypatch.setattr(versions, "download", lambda address, _: Downloaded(index, address))
     site = "https://mypkg.example/1.2"
     assert find_side(f"{site}/", "pkg.Net", SNAPSHOT, FOLDER) == f"{site}/modeldiagrams/pkg.Net-84e7b4ea.json"
     with pytest.raises(ModelDiagramsError, match=f"{site}: expected a site that shows this model.* has no pkg.Old$"):

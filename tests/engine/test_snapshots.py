@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import subprocess
@@ -14,8 +15,9 @@ from graphs import small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine import snapshots
 from modeldiagrams.engine.snapshots import Snapshots, take_snapshots
+from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import Failure, NamedSizes, Provenance, Size, Status
-from modeldiagrams.ir.serialize import load, save
+from modeldiagrams.ir.serialize import load, save, serialize
 from modeldiagrams.options.settings import SNAPSHOTS as FOLDER
 
 BAD = msgspec.structs.replace(
@@ -102,6 +104,28 @@ def test_another_structure_or_a_broken_file_is_rewritten(site):
     save(msgspec.structs.replace(small_graph(), status=Status(state="hierarchy")), kept)
     assert take_snapshots(site).written == (kept,)
     assert load(kept) == small_graph()
+
+
+def test_a_catalogues_graph_is_compressed_and_written_once(tmp_path, monkeypatch):
+    """Whatever wrote the compressed file: equal structure is never rewritten."""
+    monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
+    kept = Snapshots(tmp_path)
+    kept.compressed.add("pkg.Net")
+    assert kept.compare("pkg.Net", small_graph()) is None
+    path = tmp_path / "pkg.Net.json.gz"
+    content = path.read_bytes()
+    assert gzip.decompress(content) == serialize(small_graph(), indent=1) + b"\n"
+    assert content[4:8] == bytes(4), "no time"
+    path.write_bytes(gzip.compress(gzip.decompress(content), 1))
+    written = path.read_bytes()
+    kept = Snapshots(tmp_path)  # of a page that shows the model without catalogue
+    kept.compare("pkg.Net", small_graph())
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.json*")} == {"pkg.Net.json.gz": written}
+    assert load(path) == small_graph()
+    for damage in (written[:-9], written[:20] + b"x" + written[21:]):
+        path.write_bytes(damage)
+        with pytest.raises(GraphError, match=r"pkg\.Net\.json\.gz: \$: expected a whole gzip file"):
+            load(path)
 
 
 LESS = {

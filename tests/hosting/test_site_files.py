@@ -6,12 +6,14 @@ import json
 
 import pytest
 
-from graphs import small_graph
+from graphs import nested_graph, small_graph
+from modeldiagrams.engine.catalogue.site_index import read_index
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.hosting.site_files import (
     IndexEntry,
     build_diagram_files,
     build_shared_files,
+    encode_figures,
     list_files,
     make_entry,
     parse_index,
@@ -28,8 +30,8 @@ def diagram(model: str, **options) -> Diagram:
     return Diagram(id=model, options=make_options(model=model, **options), graph=small_graph(), picture=PICTURE)
 
 
-def entry(name: str) -> IndexEntry:
-    return IndexEntry(id=name, model=name, page=f"{name}.html#a", snapshot=name)
+def entry(name: str, figures: str = "") -> IndexEntry:
+    return IndexEntry(id=name, model=name, page=f"{name}.html#a", snapshot=name, figures=figures)
 
 
 def test_static_site_shares_no_script():
@@ -37,7 +39,7 @@ def test_static_site_shares_no_script():
         {"static_only": True, "css_variables": {"--mg-line": "red"}, "defaults": {"palette": {"loss": "#b00"}}}
     )
     files = build_shared_files(settings, [])
-    assert sorted(files) == ["index.json", "model-graph.css"]
+    assert sorted(files) == ["catalogue.css", "index.json", "model-graph.css"]
     assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-hue-loss:#bb0000;--mg-line:red;}\n")
     assert "model-graph.js" in build_shared_files(Settings(), [])
 
@@ -58,6 +60,48 @@ def test_index_has_each_id_once_with_all_pages():
         {"id": "a.A", "model": "a.A", "snapshots": ["a.A", "a.models.A"], "pages": ["a.A.html#a", "fr/a.A.html#a"]},
         {"id": "b.B", "model": "b.B", "snapshots": ["b.B"], "pages": ["b.B.html#a"]},
     ]
+
+
+def test_index_lists_equal_figures_once_and_reads_them_again():
+    """Of two figures of one diagram, a former page's and this build's, the last are those of the graph."""
+    small, large = (encode_figures(graph) for graph in (small_graph(), nested_graph(2, 2)))
+    entries = [entry("a.A", large), entry("c.C", large), entry("b.B"), entry("a.A", small), entry("a.B", small)]
+    content = build_shared_files(Settings(), entries)["index.json"]
+    index = json.loads(content)
+    assert index["figures"] == [json.loads(small), json.loads(large)]
+    assert {item["id"]: item.get("figures") for item in index["diagrams"]} == {
+        "a.A": 0,
+        "a.B": 0,
+        "b.B": None,
+        "c.C": 1,
+    }
+    read = parse_index(content)
+    assert read == [entry("a.A", small), entry("a.B", small), entry("b.B"), entry("c.C", large)]
+    assert build_shared_files(Settings(), read)["index.json"] == content
+
+
+def test_index_of_an_earlier_version_is_read():
+    former = {"format": "modeldiagrams-index", "version": "1.0"}
+    listed = {"id": "a.A", "model": "a.A", "snapshots": ["a.A"], "pages": ["a.A.html#a"]}
+    assert parse_index(json.dumps({**former, "diagrams": [listed]}).encode()) == [entry("a.A")]
+
+
+def test_index_of_ten_thousand_models_stays_small():
+    """Graphs of 577 models, 157 + 300 + 120, under other names."""
+    figures = [
+        encode_figures(small_graph()).replace('"parameters":8', f'"parameters":{10**8 + number}')
+        for number in range(577)
+    ]
+    names = [f"torchvision.models.regnet_y_16gf_{number:04}" for number in range(10_000)]
+    entries = [
+        IndexEntry(
+            id=name, model=name, snapshot=name, page=f"examples/catalogue/{name}.html", figures=figures[number % 577]
+        )
+        for number, name in enumerate(names)
+    ]
+    content = build_shared_files(Settings(), entries)["index.json"]
+    assert len(content) < 3_000_000
+    assert len(read_index(content).diagrams) == 10_000
 
 
 @pytest.mark.parametrize(

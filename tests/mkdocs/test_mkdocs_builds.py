@@ -13,6 +13,7 @@ import pytest
 from graphs import small_graph
 from hosts.builders import copy_models
 from modeldiagrams.ir.serialize import save
+from site_figures import read_figures
 
 MODELS = Path(__file__).parents[1] / "tinymodels"
 
@@ -30,7 +31,8 @@ def source(tmp_path) -> Path:
 
 
 def listed(out: Path) -> list[tuple[str, str]]:
-    """Page and model of every diagram that the site's index knows; the graph of each is there."""
+    """Page and model of every diagram that the site's index knows; the graph of each is there, with its figures."""
+    read_figures(out / "modeldiagrams")
     entries = json.loads((out / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
     for entry in entries:
         assert (out / "modeldiagrams" / f"{entry['id']}.json").is_file()

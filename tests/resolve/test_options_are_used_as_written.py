@@ -239,7 +239,7 @@ def test_wrong_inputs_error_names_them_and_the_fix(options, message):
 
 def test_loaded_sources_are_user_files_of_the_named_packages(project):
     target("mypkg.Model", inputs="[1, 4]")
-    files = loaded_sources(parse_options({"model": "mypkg.Model", "inputs_from": "torch.ones"}).call)
+    files = loaded_sources(["mypkg.Model", "torch.ones"])
     assert files == (str(project / "mypkg" / "__init__.py"), str(project / "mypkg" / "models.py"))
 
 
@@ -252,7 +252,8 @@ def test_loaded_sources_include_a_file_whose_import_failed(text, tmp_path, monke
     options = parse_options({"model": "half.broken.Net"})
     with pytest.raises(TargetError) as error:
         resolve(options.call)
-    assert {Path(file).name for file in loaded_sources(options.call, error.value)} > {"__init__.py", "broken.py"}
+    files = loaded_sources([options.call.model], error.value)
+    assert {Path(file).name for file in files} > {"__init__.py", "broken.py"}
 
 
 def test_frames_are_user_code_relative_to_the_project():

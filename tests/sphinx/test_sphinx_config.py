@@ -78,7 +78,7 @@ def test_source_lines_link_to_the_repository(linked, site):
     # one of the two is a graph file: nobody knows where its sources are
     links = re.findall(r' source-link="([^"]*)"', linked)
     assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path:tinymodels}#L{line}"]
-    assert list((site.parent / "kept").glob("*.graph.json"))
+    assert list((site.parent / "kept").glob("*.graph.json.gz"))
 
 
 def test_linkcode_resolves_the_sites_own_classes_only(linked):

@@ -13,6 +13,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import save
+from site_figures import read_figures
 
 NET = ".. model-graph:: net.json\n"
 IMPORTS = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
@@ -169,6 +170,7 @@ def test_references_follow_a_renamed_page(make_site, rebuild, tmp_path):
     assert 'href="c.html#model-graph-mypkg.Net"' in (tmp_path / "out" / "b.html").read_text("utf-8")
     index = json.loads((tmp_path / "out" / "modeldiagrams" / "index.json").read_text())
     assert [entry["pages"] for entry in index["diagrams"]] == [["c.html#model-graph-mypkg.Net"]]
+    assert read_figures(tmp_path / "out" / "modeldiagrams").keys() == {"net.json"}
 
 
 def test_only_settings_that_change_pages_read_them_again(make_site, rebuild):

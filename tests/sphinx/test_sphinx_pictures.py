@@ -103,7 +103,7 @@ def test_second_latex_build_reuses_identical_pictures(source, tmp_path, build):
         assert done.returncode == 0, done.stderr
         drawn = {path.name: path.read_bytes() for path in out.glob("*.pdf")}
         assert len(drawn) == 2
-        kept = sorted(path.name for path in folder.glob(".cache/modeldiagrams/*.picture.json"))
+        kept = sorted(path.name for path in folder.glob(".cache/modeldiagrams/*.picture.json.gz"))
         assert kept
         made.append((drawn, kept))
     assert made[0] == made[1]

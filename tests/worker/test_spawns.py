@@ -25,7 +25,7 @@ class Process:
     def is_usable(self) -> bool:
         return not self.has_ended
 
-    def trace(self, request):
+    def run(self, request):
         self.asked.append(request.call.model)
         return GOOD
 

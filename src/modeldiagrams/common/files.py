@@ -7,9 +7,17 @@ import functools
 import hashlib
 import os
 import tempfile
-from pathlib import Path
+from pathlib import Path, PurePath
 
-__all__ = ["digest", "digest_file", "write_atomically"]
+__all__ = ["GRAPHS", "digest", "digest_file", "get_graph_name", "write_atomically"]
+
+GRAPHS = (".json", ".json.gz")
+"""Endings of graph files."""
+
+
+def get_graph_name(path: PurePath) -> str:
+    """Return the name of a graph file without its ending."""
+    return path.name.removesuffix(".gz").removesuffix(".json")
 
 
 def write_atomically(path: Path, data: bytes) -> None:

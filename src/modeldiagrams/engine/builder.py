@@ -40,7 +40,7 @@ from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Refused
 from modeldiagrams.worker.drawing import Drawer
 
-__all__ = ["DiagramBuilder", "Session"]
+__all__ = ["DiagramBuilder", "Session", "name_snapshot"]
 
 
 class Session:
@@ -56,7 +56,10 @@ class DiagramBuilder:
 
     Attributes:
         folder: The folder that graph files are relative to.
+        store: What is kept between builds, if anything.
+        session: Its processes.
         tracing: Provides the graphs of models.
+        snapshots: The committed graphs.
     """
 
     def __init__(  # noqa: PLR0913  (where things are)
@@ -82,11 +85,11 @@ class DiagramBuilder:
         """
         self._thread = threading.local()
         self.folder = folder
-        self._store = Store(cache_dir) if cache_dir else None
-        self._session = session or Session()
-        self._snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
-        self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
-        self.tracing.shows_progress = bool(self._snapshots and self._snapshots.writes)
+        self.store = Store(cache_dir) if cache_dir else None
+        self.session = session or Session()
+        self.snapshots = Snapshots(snapshots, self._describe_changes) if snapshots else None
+        self.tracing = Tracing(self.store, self.session.workers, folder, paths, calls)
+        self.tracing.shows_progress = bool(self.snapshots and self.snapshots.writes)
 
     @property
     def output(self) -> str:
@@ -105,13 +108,13 @@ class DiagramBuilder:
         """
         self._thread.output = ""
         written = options.written
-        name = _name_snapshot(options)
+        name = name_snapshot(options)
         snapshot = "" if is_graph_file(options.call.model) else name
         diagram = Diagram(id=make_diagram_id(written), options=options, snapshot=snapshot)
         try:
             if options.compare.before is not None:
                 return self._compare(diagram, options.compare.before, name)
-            loaded = self._load(options, name, accepted)
+            loaded = self.load(options, accepted)
             if isinstance(loaded, Refused):
                 problem = name_file(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
@@ -125,7 +128,7 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = add_recordings(annotate_diagram(diagram, self.folder), self.folder, self._store)
+            diagram = add_recordings(annotate_diagram(diagram, self.folder), self.folder, self.store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
@@ -134,9 +137,13 @@ class DiagramBuilder:
         wrong = find_unmatched(loaded.graph, options.view, groups)
         return add_problem(diagram, wrong.error(loaded.graph)) if wrong else diagram
 
+    def load(self, options: Options, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
+        """Read a graph file, or take a model's graph from cache or snapshot, or trace it; see `build`."""
+        return self._read(options) if is_graph_file(options.call.model) else self._trace(options, accepted)
+
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` doesn't wait for each."""
-        self.tracing.prefetch(options for options in wanted if self._can_trace(options))
+        self.tracing.prefetch(options for options in wanted if self.can_trace(options))
 
     def draw_file(
         self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
@@ -149,12 +156,12 @@ class DiagramBuilder:
         """
         content = serialize(graph)
         name = f"{make_file_key(content, view, form, theme, beside)}.picture"
-        draw = partial(self._session.drawer.render_file, content, view, form, theme, beside)
-        return take_or_make(self._store, name, PictureFile, draw)
+        draw = partial(self.session.drawer.render_file, content, view, form, theme, beside)
+        return take_or_make(self.store, name, PictureFile, draw)
 
     def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
         """Return the data of a diagram for pages from the cache, or make it; see `html.fragment.build_data_script`."""
-        return take_or_make(self._store, f"{digest(*made_from)}.page", str, make)
+        return take_or_make(self.store, f"{digest(*made_from)}.page", str, make)
 
     def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
         """Convert an author's SVG, whose size is in CSS pixels, to another format.
@@ -163,20 +170,20 @@ class DiagramBuilder:
             RenderError: if it can't be converted, or a library for the format is not installed.
             WorkerError: if the drawing process died or took too long.
         """
-        return self._session.drawer.render_image(svg, *size, form)
+        return self.session.drawer.render_image(svg, *size, form)
 
     def close(self) -> None:
         """End all processes, and trim the cache."""
-        self._session.workers.close()
-        self._session.drawer.close()
-        if self._store:
-            self._store.trim()
+        self.session.workers.close()
+        self.session.drawer.close()
+        if self.store:
+            self.store.trim()
 
     def renew(self) -> None:
         """Like `close`, but start the next processes, for servers whose models will be edited."""
-        self._session.workers.renew()
-        if self._store:
-            self._store.trim()
+        self.session.workers.renew()
+        if self.store:
+            self.store.trim()
 
     def __enter__(self) -> Self:
         return self
@@ -186,7 +193,7 @@ class DiagramBuilder:
 
     def changes_since(self, version: str) -> Check:
         """Compare all snapshots with those of another version, see `compare_with` of `engine.compare.documentation`."""
-        return compare_with(version, self._snapshot_folder(), self._session.drawer.difference)
+        return compare_with(version, self._snapshot_folder(), self.session.drawer.difference)
 
     def history(self, model: str, since: str | None) -> History:
         """Describe a model in all releases, see `find_history`.
@@ -199,25 +206,21 @@ class DiagramBuilder:
             ModelDiagramsError: if there is no graph to read.
         """
         file = self.folder / model if is_graph_file(model) else read_committed_graph(model, self._snapshot_folder())
-        return find_history(file, since, self._session.drawer.difference)
+        return find_history(file, since, self.session.drawer.difference)
 
     def note_left_out(self, options: Options) -> None:
         """Report that no page shows this model after all, so that its snapshot is not missing."""
-        if self._snapshots:
-            self._snapshots.note_left_out(self._snapshots.path(_name_snapshot(options)).absolute())
+        if self.snapshots:
+            self.snapshots.note_left_out(self.snapshots.path(name_snapshot(options)).absolute())
 
     def _describe_changes(self, before: Graph, after: Graph) -> str:
-        return describe_changes(self._session.drawer.difference, before, after)
+        return describe_changes(self.session.drawer.difference, before, after)
 
     def _snapshot_folder(self) -> Path:
         """Return the folder of snapshots."""
-        if self._snapshots is None:
+        if self.snapshots is None:
             raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
-        return self._snapshots.folder
-
-    def _load(self, options: Options, name: str, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
-        """Read or trace the current model."""
-        return self._read(options) if is_graph_file(options.call.model) else self._trace(options, name, accepted)
+        return self.snapshots.folder
 
     def _compare(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
         """Build the diagram of what changed."""
@@ -233,7 +236,7 @@ class DiagramBuilder:
         if isinstance(before, Refused) or isinstance(after, Refused):
             return diagram
         try:
-            difference = difference_by(self._session.drawer.difference, before.graph, after.graph)
+            difference = difference_by(self.session.drawer.difference, before.graph, after.graph)
             found = Comparison(
                 before=before.graph, after=after.graph, difference=difference, details=options.compare.details
             )
@@ -245,18 +248,18 @@ class DiagramBuilder:
     def _load_version(self, option: str, version: str | None, options: Options, name: str) -> LoadedGraph | Refused:
         """Load the graph of a version that an author names; None means the current model."""
         if version is None:
-            return self._load(options, name)
+            return self.load(options)
         try:
-            snapshot = self._snapshots.path(name) if self._snapshots else None
+            snapshot = self.snapshots.path(name) if self.snapshots else None
             if not (side := find_side(version, options.call.model, snapshot, self.folder)):
                 other = options.called(version)
-                return self._load(other, _name_snapshot(other))  # another model with its own snapshot
+                return self.load(other)  # another model with its own snapshot
             graph = graph_of(side, refuse_model, self.folder)
         except ModelDiagramsError as error:
             raise OptionError(option, relative(error, self.folder)) from error
         file = self.folder / side
-        if self._snapshots and file.is_file():
-            self._snapshots.note_mention(file.absolute(), traced=False)
+        if self.snapshots and file.is_file():
+            self.snapshots.note_mention(file.absolute(), traced=False)
         return LoadedGraph(
             graph=graph, content=serialize(graph), sources=(str(file.absolute()),) if file.is_file() else ()
         )
@@ -268,45 +271,58 @@ class DiagramBuilder:
             if name != "model" and value is not None:
                 raise OptionError(name, f"{model} is a graph file, so there is nothing to call; remove this option")
         path = (self.folder / model).absolute()
-        if self._snapshots:
-            self._snapshots.note_mention(path, traced=False)
+        if self.snapshots:
+            self.snapshots.note_mention(path, traced=False)
         # messages use the author's name, so that none contains an absolute path
         return read_graph_file(path, model)
 
-    def _trace(self, options: Options, name: str, accepted: Collection[str]) -> LoadedGraph | Refused:
-        """Take a graph from the cache, or trace it; without torch, read the snapshot of this name."""
-        snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
-        if self._snapshots and snapshot:
-            self._snapshots.note_mention(snapshot, traced=True)
-        can_trace = self._can_trace(options)
+    def _trace(self, options: Options, accepted: Collection[str]) -> LoadedGraph | Refused:
+        """Take a graph from the cache, or trace it; without torch, read its snapshot."""
+        name = name_snapshot(options)
+        snapshot = self.snapshots.path(name).absolute() if self.snapshots else None
+        if self.snapshots and snapshot:
+            self.snapshots.note_mention(snapshot, traced=True)
+        can_trace = self.can_trace(options)
         if snapshot and snapshot.is_file() and not can_trace:
             return read_graph_file(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
-        if options.limits.python is None and not can_trace:
-            return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {NO_TORCH}"))
+        if reason := self.explain_untraced(options):
+            return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {reason}"))
         loaded, self._thread.output = self.tracing.graph(options)
         loaded = msgspec.structs.replace(loaded, sources=(*loaded.sources, *self.tracing.calls_for(options)))
-        if isinstance(loaded, Refused) or self._snapshots is None or snapshot is None:
+        if isinstance(loaded, Refused) or self.snapshots is None or snapshot is None:
             return loaded
         if loaded.may_differ:
             return loaded
         if not loaded.graph.nodes and loaded.problem and loaded.problem.kind in accepted:
             return loaded  # an empty graph has no snapshot, unless an author wants to show it
-        drift = self._snapshots.compare(name, loaded.graph)
+        drift = self.snapshots.compare(name, loaded.graph)
         problem = loaded.problem or (Problem(kind="snapshot", message=drift) if drift else None)
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources
         return msgspec.structs.replace(loaded, problem=problem, sources=sources)
 
-    def _can_trace(self, options: Options) -> bool:
+    def can_trace(self, options: Options) -> bool:
+        """Whether this build may run the model, and there is an environment that can."""
+        if options.limits.committed and self.snapshots and not self.snapshots.writes:
+            return False
         python = self.tracing.interpreter(options)
         return shutil.which(python) is not None if python else has_torch()
+
+    def explain_untraced(self, options: Options) -> str:
+        """Say what to do without a snapshot; "" if an attempt to run the model can succeed, or says more."""
+        if self.can_trace(options):
+            return ""
+        return _NOT_COMMITTED if options.limits.committed else "" if options.limits.python else NO_TORCH
 
     def _draw(self, content: bytes, options: Options, beside: Beside | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
         name = f"{make_view_key(content, options.view, beside)}.picture"
-        draw = partial(self._session.drawer.render, content, options.view, beside)
-        return take_or_make(self._store, name, Picture, draw)
+        draw = partial(self.session.drawer.render, content, options.view, beside)
+        return take_or_make(self.store, name, Picture, draw)
 
 
-def _name_snapshot(options: Options) -> str:
+def name_snapshot(options: Options) -> str:
     """Return the name of a snapshot, which different diagrams of the same graph share."""
     return make_diagram_id(Options(call=options.written.call))
+
+
+_NOT_COMMITTED = "The option `committed` is set, and nothing is: run `modeldiagrams snapshot` and commit the result"

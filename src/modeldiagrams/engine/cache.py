@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from modeldiagrams.render.picture_file import FileForm
     from modeldiagrams.worker import Traced
 
-__all__ = ["Cache", "make_file_key", "make_graph_key", "make_view_key"]
+__all__ = ["Cache", "GraphEntry", "make_file_key", "make_graph_key", "make_view_key"]
 
 
-class _GraphEntry(msgspec.Struct, frozen=True):
+class GraphEntry(msgspec.Struct, frozen=True):
+    """A graph that isn't decoded, and what it depends on."""
+
     sources: dict[str, str | None]
     """Digests of absolute files."""
     libraries: dict[str, str]
@@ -66,11 +68,11 @@ class Cache:
 
     def has_graph(self, key: str) -> bool:
         """Whether there is a valid graph under this key."""
-        return self._entry(key) is not None
+        return self.entry(key) is not None
 
     def graph(self, key: str) -> LoadedGraph | None:
         """Return the graph of this key, unless its sources or libraries have changed."""
-        entry = self._entry(key)
+        entry = self.entry(key)
         if entry is None:
             return None
         content = bytes(entry.graph)
@@ -89,10 +91,11 @@ class Cache:
             has_case_variant=entry.has_case_variant,
         )
 
-    def _entry(self, key: str) -> _GraphEntry | None:
-        entry = self._store.read(f"{key}.graph", _GraphEntry)
+    def entry(self, key: str) -> GraphEntry | None:
+        """Return the valid entry of this key."""
+        entry = self._store.read(f"{key}.graph", GraphEntry)
         if entry is None and (alias := self._store.read(f"{key}.alias", _Alias)) and are_unchanged(alias.sources):
-            entry = self._store.read(f"{alias.key}.graph", _GraphEntry)
+            entry = self._store.read(f"{alias.key}.graph", GraphEntry)
         return entry if entry and _is_valid(entry) else None
 
     def add_graph(self, key: str, traced: Traced, python: str | None = None, *, other_keys: Iterable[str] = ()) -> None:
@@ -106,7 +109,7 @@ class Cache:
         """
         if (kept := self.graph(key)) and holds_less(deserialize(traced.graph), kept.graph):
             return
-        entry = _GraphEntry(
+        entry = GraphEntry(
             sources=digest_sources(traced.sources),
             libraries=list_versions(traced.libraries, python),
             python=python,
@@ -144,5 +147,5 @@ def make_file_key(content: bytes, view: View, form: FileForm, theme: Theme, besi
     return digest(make_view_key(content, view, beside).encode(), form.encode(), theme.encode(), digest_flat().encode())
 
 
-def _is_valid(entry: _GraphEntry) -> bool:
+def _is_valid(entry: GraphEntry) -> bool:
     return list_versions(entry.libraries, entry.python) == entry.libraries and are_unchanged(entry.sources)

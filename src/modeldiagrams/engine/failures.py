@@ -1,4 +1,4 @@
-"""Remembers failed traces, so that a model doesn't run again in vain."""
+"""Remembers failed traces and lists of models, so that nothing runs again in vain."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ import msgspec
 from modeldiagrams.common.environment import digest_importable_names
 from modeldiagrams.engine.sources import are_unchanged, digest_sources
 from modeldiagrams.engine.store import Store
-from modeldiagrams.worker import Refused, Traced
+from modeldiagrams.worker import ModelAnswer
 
 __all__ = ["RECURRING", "FailureMemory"]
 
@@ -18,7 +18,7 @@ RECURRING = frozenset({"model", "inputs", "forward"})
 
 
 class _Failure(msgspec.Struct, frozen=True):
-    answer: Traced | Refused
+    answer: ModelAnswer
     """The worker's answer."""
     sources: dict[str, str | None]
     """Digests of absolute files."""
@@ -41,7 +41,7 @@ class FailureMemory:
         self._store = store
         self._failures: dict[str, _Failure] = {}
 
-    def recall(self, key: str) -> Traced | Refused | None:
+    def recall(self, key: str) -> ModelAnswer | None:
         """Return the worker's answer if another try would give the same."""
         return self._recalled(key, _digest_importable)
 
@@ -50,13 +50,13 @@ class FailureMemory:
         look = functools.cache(_digest_importable)
         return frozenset(key for key in keys if self._recalled(key, look))
 
-    def _recalled(self, key: str, look: Callable[[tuple[str, ...], str | None], str]) -> Traced | Refused | None:
+    def _recalled(self, key: str, look: Callable[[tuple[str, ...], str | None], str]) -> ModelAnswer | None:
         failure = self._store.read(f"{key}.failure", _Failure) if self._store else self._failures.get(key)
         if failure is None or not are_unchanged(failure.sources):
             return None
         return failure.answer if look(failure.folders, failure.python) == failure.importable else None
 
-    def note(self, key: str, answer: Traced | Refused, folders: Iterable[Path], python: str | None) -> None:
+    def note(self, key: str, answer: ModelAnswer, folders: Iterable[Path], python: str | None) -> None:
         """Remember a failure.
 
         Args:

@@ -6,6 +6,7 @@ import msgspec
 
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.documents import decompress
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.worker import Problem, Refused, Traced
@@ -62,7 +63,7 @@ def load_graph(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
 def read_graph_file(path: Path, name: str) -> LoadedGraph | Refused:
     """Read a graph file; messages use its name."""
     try:
-        content = path.read_bytes()
+        content = decompress(path.read_bytes())
         graph = deserialize(content)
         sources = (str(path),)
         return LoadedGraph(graph=graph, content=content, sources=sources, problem=make_forward_problem(name, graph))

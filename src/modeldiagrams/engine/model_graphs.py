@@ -7,10 +7,11 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from modeldiagrams.common.environment import made_with
 from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import list_src
 from modeldiagrams.engine.cache import Cache, make_graph_key
@@ -22,11 +23,12 @@ from modeldiagrams.engine.progress import Progress
 from modeldiagrams.engine.sources import is_any_newer
 from modeldiagrams.options.options import get_package
 from modeldiagrams.record.calls import is_open, recorded_graph, with_recorded
-from modeldiagrams.worker import Problem, Refused, Traced, Worker
+from modeldiagrams.worker import ListedModels, Problem, Refused, Traced, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from modeldiagrams.engine.cache import GraphEntry
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
     from modeldiagrams.worker.remote import RemoteWorker
@@ -135,6 +137,13 @@ class Tracing:
         self._announce(options)
         return self._newly_traced(options)
 
+    def cached(self, options: Options) -> GraphEntry | None:
+        """Return a traced graph from the cache without decoding it, which takes longest."""
+        options = self._completed(options)
+        if self._cache is None or (self._calls and recorded_graph(options.call, self._calls)):
+            return None
+        return self._cache.entry(self._keys(options)[0])
+
     def each(self, wanted: Iterable[Options]) -> Iterator[tuple[Options, LoadedGraph | Refused]]:
         """Take many graphs from the cache, or trace them, several at a time, and yield them as they come.
 
@@ -176,6 +185,22 @@ class Tracing:
         is_cached = self._cache is not None and self._cache.has_graph(self._keys(options)[0])
         self._fresh[failure_key] = (None if is_cached else loaded), output
         return loaded.problem is not None
+
+    def list_models(self, of: tuple[str, ...], exclude: tuple[str, ...], options: Options) -> ListedModels | Refused:
+        """List the names of models, again only if sources or installed packages have changed; see `find_models`."""
+        limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
+        made_from = [str(self._folder.absolute()), made_with(python=limits.python), of, exclude, limits]
+        key = digest(msgspec.msgpack.encode(made_from))
+        answer: Any = self._recalled(key)
+        if answer is None:
+            start = time.time_ns()
+            worker = self._workers.get(limits.python, gpu=limits.uses_gpu)
+            answer = worker.list_models(of, exclude, limits, self._paths)
+            if isinstance(answer, ListedModels) and not is_any_newer(answer.sources, start):
+                # whatever can't be imported may depend on more than sources
+                memory = self._workers.ended if answer.problems else self._failures
+                memory.note(key, answer, self._looked_in, limits.python)
+        return answer  # type: ignore[no-any-return]
 
     def interpreter(self, options: Options) -> str | None:
         """Return the interpreter that runs a model; None for the current one."""
@@ -221,7 +246,7 @@ class Tracing:
         answer = self._recalled(failure_key)
         return load_graph(answer, model) if answer else None
 
-    def _recalled(self, failure_key: str) -> Traced | Refused | None:
+    def _recalled(self, failure_key: str) -> Any:
         return self._failures.recall(failure_key) or self._workers.ended.recall(failure_key)
 
     def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.common.files import GRAPHS, write_atomically
 from modeldiagrams.engine.executors import run_builder
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
@@ -23,7 +24,7 @@ from modeldiagrams.ir.structure import holds_less, structural_digest
 from modeldiagrams.options.settings import SNAPSHOTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
     from modeldiagrams.ir.graph import Graph
@@ -53,7 +54,7 @@ class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
     read: tuple[Path, ...]
     """Graph files that pages name themselves, in any folder."""
     stale: tuple[Path, ...]
-    """Graphs in the folder that no page mentions."""
+    """Graphs, and lists of models, in the folder that no page mentions."""
 
 
 class Snapshots:
@@ -62,6 +63,7 @@ class Snapshots:
     Attributes:
         folder: Its path.
         writes: Whether this build writes snapshots.
+        compressed: Names of new snapshots to compress.
     """
 
     def __init__(self, folder: Path, describe: Callable[[Graph, Graph], str] = lambda *_: "") -> None:
@@ -71,12 +73,15 @@ class Snapshots:
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
         self.writes = bool(self._report)
+        self.compressed = set[str]()
         self._said: set[str] = set()
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
-        """Return the file of a diagram's snapshot, whether it exists or not."""
-        return self.folder / f"{name}.json"
+        """Return the file of a diagram's snapshot, whether it exists or not; those of catalogues are compressed."""
+        usual, other = GRAPHS[::-1] if name in self.compressed else GRAPHS
+        is_other = (self.folder / f"{name}{other}").is_file() and not (self.folder / f"{name}{usual}").is_file()
+        return self.folder / f"{name}{other if is_other else usual}"
 
     def note_mention(self, path: Path, *, traced: bool) -> None:
         """Report that a page shows a graph.
@@ -111,6 +116,26 @@ class Snapshots:
             return None
         self._said.add(drift)
         return drift
+
+    def list_path(self, name: str) -> Path:
+        """Return the file with the names of a catalogue's models, whether it exists or not."""
+        return self.folder / f"{name}.models.txt"
+
+    def compare_list(self, name: str, models: Sequence[str]) -> str | None:
+        """Like `compare`, for the names of the models of a catalogue."""
+        path = self.list_path(name)
+        content = "".join(f"{model}\n" for model in models)
+        if self._report:
+            file = self._into / path.name
+            is_same = file.is_file() and file.read_text("utf-8") == content
+            if not is_same:
+                write_atomically(file, content.encode())
+            self._note("unchanged" if is_same else "written", path.absolute())
+            return None
+        kept = path.read_text("utf-8").split() if path.is_file() else models
+        changed = {"new": sorted({*models} - {*kept}), "gone": sorted({*kept} - {*models})}
+        told = "; ".join(f"{what}: {_enumerate(names)}" for what, names in changed.items() if names)
+        return f"the list {self.folder.name}/{path.name} no longer matches ({told}); {_FIX}" if told else None
 
     def _drift(self, path: Path, graph: Graph) -> str | None:
         try:
@@ -174,6 +199,10 @@ def _names(graph: Graph) -> Any:
     return msgspec.structs.replace(named, sizes=sizes, unknown=dict.fromkeys(named.unknown, ""), notes=(), mistake="")
 
 
+def _enumerate(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 _FIX = "run `modeldiagrams snapshot` and commit the result"
 
 
@@ -233,7 +262,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
     searched = [*noted.get("folder", {folder: None})]
-    files = sorted(file for each in searched for file in each.glob("*.json"))
+    files = sorted(file for each in searched for end in (*GRAPHS, ".models.txt") for file in each.glob(f"*{end}"))
     return SnapshotReport(
         folder=searched[0],
         written=tuple(written),
@@ -241,7 +270,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
         less=tuple(less),
         missing=tuple(path for path in wanted if path not in kept),
         read=tuple(noted.get("read", {})),
-        stale=tuple(file for file in files if file not in mentioned and _is_graph(file)),
+        stale=tuple(file for file in files if file not in mentioned and (file.suffix == ".txt" or _is_graph(file))),
     )
 
 

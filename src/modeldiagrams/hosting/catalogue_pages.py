@@ -6,14 +6,21 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from modeldiagrams.engine.catalogue.families import summarise_failures
 from modeldiagrams.engine.diagram_ids import make_distinct
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.reports import report_error
+from modeldiagrams.options.parsing import parse_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
+    from modeldiagrams.engine.catalogue.entries import Catalogue
+    from modeldiagrams.hosting.host_protocol import Host
     from modeldiagrams.options.catalogue import CatalogueOptions
 
-__all__ = ["MARK", "format_markdown_page", "format_rst_page", "name_catalogue", "name_pages"]
+__all__ = ["MARK", "format_markdown_page", "format_rst_page", "name_catalogue", "name_pages", "report_catalogue"]
 
 MARK = "Written by modeldiagrams for a catalogue of models; changes are lost."
 """A comment in every page, by which it differs from pages that authors write at the same address."""
@@ -73,6 +80,24 @@ def format_markdown_page(model: str, options: CatalogueOptions, back: str, *, fe
     body = f"```{fence}\n{_format_values(options, {'model': model})}\n```"
     lines = ["---\norphan: true\n---", f"<!-- {MARK} -->", f"# {_escape(model)}", f"`{model}` in {back}", body]
     return "\n\n".join(lines) + "\n"
+
+
+def report_catalogue(host: Host, catalogue: Catalogue, place: Any) -> str:
+    """Report once what is wrong with a catalogue or its models.
+
+    Args:
+        host: The documentation tool.
+        catalogue: The catalogue.
+        place: Where it is on its page, see `Host.warn`.
+
+    Returns:
+        The message; "" if there is nothing to report.
+    """
+    problem = "; ".join(filter(None, [catalogue.problem, summarise_failures(catalogue)]))
+    if not problem or parse_option("nowarn", catalogue.options.values.get("nowarn", False)):
+        return ""
+    report_error(host, ModelDiagramsError(f"model-catalogue: {problem}"), place, "catalogue")
+    return f"model-catalogue: {problem}" if host.settings.on_error == "warn" else ""
 
 
 def _escape(model: str) -> str:

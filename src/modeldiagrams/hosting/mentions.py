@@ -1,4 +1,4 @@
-"""Finds diagrams in pages before these are converted, so that their models can run in parallel.
+"""Finds diagrams and catalogues in pages before these are converted: models can run in parallel, and pages be added.
 
 It reads reStructuredText and Markdown in their usual form. A diagram that it misses is traced when its page is
 converted.
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["NOTE", "find_mentions"]
+__all__ = ["NOTE", "find_catalogues", "find_mentions"]
 
-_DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-(?P<kind>graph|tour)::(?P<argument>.*)")
+_DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-(?P<kind>graph|tour|catalogue)::(?P<argument>.*)")
 _LITERAL = re.compile(r"(?P<indent>\s*)(\.\. (code|code-block|sourcecode|parsed-literal)::.*|(?!\.\. ).*::)")
 _FENCE = re.compile(r"(?P<indent>\s*)(?P<fence>`{3,}|~{3,}|:{3,})(?P<header>.*)")
-_HEADER = re.compile(r"\s*(model-graph|\{model-(?P<kind>graph|tour)\}(?P<argument>.*))\s*")
+_HEADER = re.compile(r"\s*(model-(graph|catalogue)|\{model-(?P<kind>graph|tour|catalogue)\}(?P<argument>.*))\s*")
 _BLOCK = re.compile(r"(?P<indent>\s*)/{3,} *model-tour *(\|(?P<argument>.*))?")
 """A tour in Python-Markdown; its options follow as indented YAML."""
 NOTE = re.compile(r"(\.\. |[`:~]{3,}\{)model-note\b")
@@ -29,23 +29,43 @@ _FIELD = re.compile(r":(?P<name>[\w-]+):(?P<value>.*)")
 
 def find_mentions(text: str) -> Iterator[tuple[dict[str, str], str]]:
     """Yield the options and body of every diagram and tour of a page, as its directive or fence gets them."""
+    for _, found, block in _find(text):
+        if found.re is _BLOCK:
+            yield _read_argument(found, "model"), _take_head(block)
+        elif not _is_catalogue(found):
+            yield _split_block(found, block, "model")
+
+
+def find_catalogues(text: str) -> Iterator[tuple[dict[str, str], str, int]]:
+    """Yield the options, body and line (from 1) of every catalogue of a page; its argument is the option `of`."""
+    for line, found, block in _find(text):
+        if _is_catalogue(found):
+            yield (*_split_block(found, block, "of"), line)
+
+
+def _is_catalogue(found: re.Match[str]) -> bool:
+    return found[0].lstrip(" .{").startswith("model-catalogue")
+
+
+def _find(text: str) -> Iterator[tuple[int, re.Match[str], list[str]]]:
+    """Yield line, first line and block of every directive and fence of ours."""
     lines = text.expandtabs().splitlines()
     number = 0
     while number < len(lines):
         line, number = lines[number], number + 1
         if found := _DIRECTIVE.fullmatch(line):
             block = _take_indented(lines[number:], len(found["indent"]))
-            yield _split_block(found, block)
+            yield number, found, block
         elif found := _LITERAL.fullmatch(line):
             block = _take_indented(lines[number:], len(found["indent"]))
         elif found := _FENCE.fullmatch(line):
             block = _take_until(found["fence"], lines[number:])
-            number += 1
             if header := _HEADER.fullmatch(found["header"]):
-                yield _split_block(header, block)
+                yield number, header, block
+            number += 1
         elif found := _BLOCK.fullmatch(line):
             block = _take_indented(lines[number:], len(found["indent"]))
-            yield _read_model(found["argument"]), _take_head(block)
+            yield number, found, block
         else:
             continue
         number += len(block)
@@ -60,8 +80,9 @@ def _take_indented(lines: Sequence[str], indent: int) -> list[str]:
     return list(itertools.takewhile(lambda line: not line.strip() or line[: indent + 1].isspace(), lines))
 
 
-def _read_model(argument: str | None) -> dict[str, str]:
-    return {"model": argument.strip()} if argument and argument.strip() else {}
+def _read_argument(found: re.Match[str], name: str) -> dict[str, str]:
+    argument = (found["argument"] or "").strip()
+    return {name: argument} if argument else {}
 
 
 def _take_head(block: Sequence[str]) -> str:
@@ -69,10 +90,10 @@ def _take_head(block: Sequence[str]) -> str:
     return textwrap.dedent("\n".join(itertools.takewhile(str.strip, block)))
 
 
-def _split_block(found: re.Match[str], block: Sequence[str]) -> tuple[dict[str, str], str]:
+def _split_block(found: re.Match[str], block: Sequence[str], argument: str) -> tuple[dict[str, str], str]:
     """Split a block into fields and body; the steps of a tour are dropped, as no trace depends on them."""
     lines = textwrap.dedent("\n".join(block)).strip("\n").splitlines()
-    values = _read_model(found["argument"])
+    values = _read_argument(found, argument)
     name = ""
     while lines and ((field := _FIELD.fullmatch(lines[0])) or (name and lines[0].startswith(" "))):
         line = lines.pop(0)

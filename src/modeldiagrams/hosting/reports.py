@@ -58,13 +58,13 @@ def report_steps(host: Host, diagram: Diagram, places: Sequence[Any]) -> None:
         host.warn(f"model-tour: step {index + 1}: {error}", places[index], "option")
 
 
-def report_error(host: Host, error: ModelDiagramsError, place: Any) -> None:
-    """Report why versions could not be compared."""
+def report_error(host: Host, error: ModelDiagramsError, place: Any, kind: str = "difference") -> None:
+    """Report why versions could not be compared, or what is wrong with a catalogue."""
     match host.settings.on_error:
         case "raise":
             host.fail(str(error), place)
         case "warn":
-            host.warn(str(error), place, "difference")
+            host.warn(str(error), place, kind)
 
 
 def list_accepted_problems(options: Options, settings: Settings, *, requested: bool = True) -> frozenset[str]:

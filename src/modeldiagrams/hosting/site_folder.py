@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldiagrams.common.files import write_atomically
-from modeldiagrams.hosting.site_files import DATA_START, INDEX, SHARED_NAMES, list_files, parse_index
+from modeldiagrams.hosting.site_files import DATA_START, INDEX, OF_CATALOGUES, SHARED_NAMES, list_files, parse_index
 from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
@@ -59,9 +59,12 @@ class SiteFolder:
         if entries is None:
             return
         # other files may be the author's
-        names = {name for entry in entries for name in list_files(entry.id, steps=LONGEST_TOUR)} | SHARED_NAMES
+        names = {
+            name for entry in entries for name in list_files(entry.id, steps=LONGEST_TOUR, card=True)
+        } | SHARED_NAMES
         if is_whole:
             names |= {path.name for path in self.path.glob("*.js") if _is_data(path)}
+            names |= {path.name for pattern in OF_CATALOGUES for path in self.path.glob(pattern)}
         for name in names.difference(needed):
             if Path(name).name == name and name in self:
                 (self.path / name).unlink()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
 import os
 import re
+import zlib
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +20,7 @@ from modeldiagrams.ir.text import escape_controls, escape_surrogates
 __all__ = [
     "add_file_name",
     "check_version",
+    "decompress",
     "encode",
     "make_schema",
     "parse_json",
@@ -29,6 +32,9 @@ __all__ = [
 
 T = TypeVar("T")
 
+_GZIP = b"\x1f\x8b"
+_LARGEST = 10**9
+"""The maximum size of a decompressed document in bytes."""
 _LOCATION = re.compile(r" - at `(?P<path>.*)`$")
 """The JSON path at the end of msgspec's messages."""
 
@@ -59,8 +65,26 @@ def encode(content: Any) -> bytes:
 
 
 def write_document(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file; replace an existing one in one step."""
-    files.write_atomically(Path(path), content)
+    """Write a file, compressed if its name ends in ``.gz``; replace an existing one in one step."""
+    files.write_atomically(Path(path), gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+
+
+def decompress(data: bytes) -> bytes:
+    """Return the content of a document that may be compressed.
+
+    Raises:
+        GraphError: if it is damaged or too large.
+    """
+    if not data.startswith(_GZIP):
+        return data
+    gzipped = zlib.decompressobj(wbits=zlib.MAX_WBITS + 16)
+    try:
+        content = gzipped.decompress(data, _LARGEST)
+    except zlib.error as error:
+        raise GraphError("$", f"expected a whole gzip file: {error}") from error
+    if not gzipped.eof:
+        raise GraphError("$", f"expected a whole gzip file of at most {_LARGEST // 10**6} MB of text")
+    return content
 
 
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
@@ -81,13 +105,13 @@ def add_file_name(path: str | os.PathLike[str], error: GraphError) -> GraphError
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Read JSON text as plain data.
+    """Read JSON text, which may be compressed, as plain data.
 
     Raises:
         GraphError: if it is not JSON.
     """
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(decompress(data) if isinstance(data, bytes) else data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise GraphError("$", f"expected JSON, got something else: {error}") from error
 

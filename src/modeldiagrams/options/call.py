@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
+from modeldiagrams.common.files import GRAPHS
 from modeldiagrams.options.case_options import LONGEST, CaseOptions, Mode, read_cases
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.dims import read_dims
@@ -199,6 +200,13 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
             " and the same version of modeldiagrams. By default it is the interpreter that builds the documentation."
         ),
     ] = None
+    committed: Annotated[
+        bool | None,
+        Meta(
+            description="Take the graph that `modeldiagrams snapshot` wrote, even where PyTorch is installed. Only this"
+            " command and `check` run the model."
+        ),
+    ] = None
 
     @property
     def seconds(self) -> float:
@@ -223,4 +231,4 @@ def get_package(path: str) -> str:
 
 def is_graph_file(model: object) -> TypeGuard[str]:
     """Whether the option `model` names a graph file."""
-    return isinstance(model, str) and model.endswith(".json")
+    return isinstance(model, str) and model.endswith(GRAPHS)

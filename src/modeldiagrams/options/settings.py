@@ -76,6 +76,13 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     static_only: Annotated[
         bool, msgspec.Meta(description="Show all diagrams as pictures; no scripts are added to the site.")
     ] = False
+    catalogue_links: Annotated[
+        bool | Literal["all"],
+        msgspec.Meta(
+            description="Add a link `Diagram` to the API documentation of classes and functions that a catalogue lists;"
+            " in Sphinx, `all` adds it also where another page shows the diagram."
+        ),
+    ] = True
     repository_url: Annotated[
         _Links,
         msgspec.Meta(

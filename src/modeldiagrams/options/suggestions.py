@@ -17,7 +17,17 @@ _ENTRY = frozenset({"dtype", "high", "low", "shape", "value"})
 COMMAND_LINE = frozenset({"explain", "flat", "force", "output", "theme"})
 """Options of `modeldiagrams trace` and `render` that diagrams in documentation don't have."""
 SITE = frozenset(
-    ["defaults", "on_error", "cache_dir", "snapshots", "static_only", "repository_url", "source_link", "css_variables"]
+    {
+        "cache_dir",
+        "catalogue_links",
+        "css_variables",
+        "defaults",
+        "on_error",
+        "repository_url",
+        "snapshots",
+        "source_link",
+        "static_only",
+    }
 )
 """Settings of a site that are not options of a diagram."""
 _OTHER_WORDS = {

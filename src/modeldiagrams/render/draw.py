@@ -36,6 +36,7 @@ __all__ = [
     "build_difference",
     "build_outline",
     "digest_viewer",
+    "draw_card",
     "embed_style",
     "load_fonts",
     "render",
@@ -215,6 +216,15 @@ def render_json(  # noqa: PLR0913  (the same)
         return msgspec.json.decode(answer, type=decodable(Picture))
     except msgspec.DecodeError as error:
         raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+
+
+def draw_card(graph: bytes) -> str:
+    """Draw the small SVG of a graph's JSON text for an ``<img>`` in a list of models.
+
+    Raises:
+        RenderError: if the graph could not be drawn, or the viewer was not built.
+    """
+    return call(find_asset("static.js"), "card", graph.decode())
 
 
 def build_outline(graph: Graph) -> tuple[OutlineRow, ...]:

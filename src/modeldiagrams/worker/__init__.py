@@ -8,7 +8,7 @@ model's process does.
 
 import sys
 
-from modeldiagrams.worker.protocol import NO_TORCH, Kind, Problem, Refused, Traced
+from modeldiagrams.worker.protocol import NO_TORCH, Kind, ListedModels, ModelAnswer, Problem, Refused, Traced
 
 # on other systems, PyTorch is not safe in forks, or there are none
 if sys.platform == "linux":
@@ -16,4 +16,4 @@ if sys.platform == "linux":
 else:
     from modeldiagrams.worker.spawns import Spawns as Worker
 
-__all__ = ["NO_TORCH", "Kind", "Problem", "Refused", "Traced", "Worker"]
+__all__ = ["NO_TORCH", "Kind", "ListedModels", "ModelAnswer", "Problem", "Refused", "Traced", "Worker"]

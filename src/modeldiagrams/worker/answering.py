@@ -20,6 +20,8 @@ from modeldiagrams.worker.protocol import (
     NO_TORCH,
     Answer,
     Hello,
+    ListModels,
+    ModelRequest,
     Prepare,
     Problem,
     Ready,
@@ -94,7 +96,7 @@ def _answer(answer: Callable[[Request, int], Answer], request: Request, log: int
         return Refused(problem=Problem(kind="render", message=str(error)))
     except BaseException as error:  # noqa: BLE001  (user code may raise anything)
         traceback.print_exc()
-        doing = request.doing if isinstance(request, TraceRequest) else "the process"
+        doing = request.doing if isinstance(request, ModelRequest) else "the process"
         what = f"{type(error).__name__}: {error}".removesuffix(": ")
         return Refused(problem=Problem(kind="worker", message=f"{doing} failed with {what}"))
 
@@ -142,6 +144,10 @@ def trace_models(prepare: Callable[[], None] | None = None) -> NoReturn:
             from modeldiagrams.worker.tracing import trace  # noqa: PLC0415  (imports torch)
 
             return trace(request, log)
+        if isinstance(request, ListModels):
+            from modeldiagrams.worker.tracing import list_models  # noqa: PLC0415  (imports torch)
+
+            return list_models(request, log)
         if isinstance(request, Prepare):
             return _prepare(request, own_path)
         raise TypeError(f"expected a model to trace, got {request!r}")

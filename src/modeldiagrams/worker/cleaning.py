@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from modeldiagrams.ir.text import readable
-from modeldiagrams.worker.protocol import Problem, Refused, Traced
+from modeldiagrams.worker.protocol import ListedModels, ModelAnswer, Problem, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ _ABSOLUTE = re.compile(r"(?<![\w/.:~$…])/(?:[\w.@+-]+/)+(?=[\w.@+-])|(?<!\w)[A
 """The folders of an absolute path."""
 
 
-def clean_answer(answer: Traced | Refused, path: Iterable[str]) -> Traced | Refused:
+def clean_answer(answer: ModelAnswer, path: Iterable[str]) -> ModelAnswer:
     """Clean an answer for publication.
 
     Args:
@@ -47,6 +47,9 @@ def clean_answer(answer: Traced | Refused, path: Iterable[str]) -> Traced | Refu
     output = machine.without(readable(answer.output))
     if isinstance(answer, Traced):
         return msgspec.structs.replace(answer, output=output, graph=machine.without_in_graph(answer.graph))
+    if isinstance(answer, ListedModels):
+        problems = tuple(_cut(machine.without(readable(text)), _LONGEST_MESSAGE) for text in answer.problems)
+        return msgspec.structs.replace(answer, output=output, problems=problems)
     return msgspec.structs.replace(answer, output=output, problem=_clean_problem(answer.problem, machine))
 
 

@@ -6,17 +6,19 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modeldiagrams.errors import RenderError, WorkerError
-from modeldiagrams.render.draw import build_difference, render_json
+from modeldiagrams.render.draw import build_difference, draw_card, render_json
 from modeldiagrams.render.picture_file import convert_image, render_file
 from modeldiagrams.worker.process import SETUP_SECONDS, Process
 from modeldiagrams.worker.protocol import (
     Answer,
     Drawn,
+    DrawnCard,
     DrawnFile,
     FindDifference,
     FoundDifference,
     Refused,
     Render,
+    RenderCard,
     RenderFile,
     RenderImage,
     Request,
@@ -33,6 +35,7 @@ T = TypeVar("T")
 
 # unions are types to msgspec, not to mypy
 _DRAWN: Any = Drawn | Refused
+_DRAWN_CARD: Any = DrawnCard | Refused
 _DRAWN_FILE: Any = DrawnFile | Refused
 _COMPARED: Any = FoundDifference | Refused
 
@@ -42,6 +45,8 @@ def draw(request: Request, _log: int = 2) -> Answer:
     match request:
         case Render():
             return Drawn(picture=render_json(request.graph, request.view, beside=request.beside))
+        case RenderCard():
+            return DrawnCard(svg=draw_card(request.graph))
         case RenderFile():
             return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme, request.beside))
         case RenderImage():
@@ -76,6 +81,16 @@ class Drawer:
         """
         answer: Drawn = self._ask(Render(graph=graph, view=view, beside=beside), _DRAWN)
         return answer.picture
+
+    def render_card(self, graph: bytes) -> str:
+        """Draw a graph for a list of models; see `draw_card`.
+
+        Raises:
+            RenderError: if it can't be drawn.
+            WorkerError: if the process died or took too long.
+        """
+        answer: DrawnCard = self._ask(RenderCard(graph=graph), _DRAWN_CARD)
+        return answer.svg
 
     def render_file(
         self, graph: bytes, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None

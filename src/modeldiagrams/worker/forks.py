@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.options.options import get_package
 from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, make_problem
-from modeldiagrams.worker.protocol import Problem, Refused, Traced, TraceRequest, receive, send
+from modeldiagrams.worker.protocol import ModelAnswer, ModelRequest, Problem, Refused, TraceRequest, receive, send
 from modeldiagrams.worker.template import ask_for_fork
 from modeldiagrams.worker.worker import BaseWorker
 
@@ -26,7 +25,7 @@ _EXIT_SECONDS = 5.0
 _TRIES = 2
 """How often to start a template, which may have been killed meanwhile."""
 
-_TRACED: Any = Traced | Refused  # a union is a type to msgspec, not to mypy
+_ANSWER: Any = ModelAnswer  # a union is a type to msgspec, not to mypy
 
 
 class Forks(BaseWorker):
@@ -41,15 +40,16 @@ class Forks(BaseWorker):
         self._imported: dict[str, tuple[str, ...]] = {}
         """Library modules that the import of each package loads."""
 
-    def run(self, request: TraceRequest) -> Traced | Refused:
+    def run(self, request: ModelRequest) -> ModelAnswer:
         """Run a model in a new fork."""
-        package = get_package(request.call.model)
+        package = request.packages[0]
         try:
             with self._fork(self._imported.get(package, ())) as conversation:
                 answer = _converse(conversation, request)
         except WorkerError as error:
             return Refused(problem=make_problem("importing PyTorch", error), may_differ=True)
-        self._imported.setdefault(package, answer.imported)
+        if isinstance(request, TraceRequest):
+            self._imported.setdefault(package, answer.imported)
         return answer
 
     def close(self) -> None:
@@ -89,13 +89,13 @@ class Forks(BaseWorker):
         return self._control
 
 
-def _converse(conversation: socket.socket, request: TraceRequest) -> Traced | Refused:
+def _converse(conversation: socket.socket, request: ModelRequest) -> ModelAnswer:
     # the guard applies the model's limits; this limit is for the guard
     conversation.settimeout(START_SECONDS + 2 * SETUP_SECONDS + request.limits.seconds)
     try:
         with conversation.makefile("rwb") as file:  # closing also fails if the guard has not read the request
             send(file, request)
-            answer: Traced | Refused = receive(file, _TRACED)
+            answer: ModelAnswer = receive(file, _ANSWER)
     except (EOFError, OSError, msgspec.DecodeError):
         message = f"{request.doing} ended the process that guards it"
         return Refused(problem=Problem(kind="worker", message=message), may_differ=True)

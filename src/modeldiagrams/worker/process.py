@@ -19,13 +19,13 @@ from modeldiagrams.worker.child import Forked, spawned
 from modeldiagrams.worker.crash import read_crash
 from modeldiagrams.worker.protocol import (
     Hello,
+    ModelAnswer,
+    ModelRequest,
     Prepare,
     Problem,
     Ready,
     Refused,
     Request,
-    Traced,
-    TraceRequest,
     receive,
     send,
 )
@@ -67,7 +67,7 @@ _SHOWN_LINES = 12
 
 # unions are types to msgspec, not to mypy
 _READY: Any = Ready | Refused
-_TRACED: Any = Traced | Refused
+_ANSWER: Any = ModelAnswer
 
 
 class Process:
@@ -136,14 +136,14 @@ class Process:
             self.kill()
             raise self._exit_error(request, seconds) from error
 
-    def trace(self, request: TraceRequest) -> Traced | Refused:
-        """Run a model; every answer, even the end of the process, has the model's output."""
+    def run(self, request: ModelRequest) -> ModelAnswer:
+        """Run a model, or list some; every answer, even the end of the process, has the model's output."""
         doing = "importing PyTorch"
         try:
-            answer: Traced | Refused = self.ask(Prepare(path=request.path), _READY, SETUP_SECONDS)
+            answer: ModelAnswer = self.ask(Prepare(path=request.path), _READY, SETUP_SECONDS)
             if isinstance(answer, Ready):
                 doing = request.doing
-                answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
+                answer = self.ask(request, _ANSWER, request.limits.seconds + EXIT_MARGIN)
         except WorkerError as error:
             answer = Refused(problem=make_problem(doing, error), may_differ=True)
         return msgspec.structs.replace(answer, output=self.printed())
@@ -254,8 +254,8 @@ class Process:
         crash = read_crash(self.printed(), self._libraries, self._path)
         status = self._child.returncode or 0
         if self._is_late or crash.is_timeout:
-            limit = f"{request.limits.seconds:g} s" if isinstance(request, TraceRequest) else f"{seconds:g} s"
-            hint = " (option `timeout`)" if isinstance(request, TraceRequest) else ""
+            limit = f"{request.limits.seconds:g} s" if isinstance(request, ModelRequest) else f"{seconds:g} s"
+            hint = " (option `timeout`)" if isinstance(request, ModelRequest) else ""
             end = f"took longer than {limit} and was stopped{hint}"
         elif status < 0:
             end = f"ended the tracing process by signal {_name_signal(-status)}"

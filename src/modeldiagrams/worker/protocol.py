@@ -11,7 +11,7 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.ir.text import escape_surrogates
-from modeldiagrams.options.options import Call, Limits, View
+from modeldiagrams.options.options import Call, Limits, View, get_package
 from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 
@@ -19,16 +19,22 @@ __all__ = [
     "NO_TORCH",
     "Answer",
     "Drawn",
+    "DrawnCard",
     "DrawnFile",
     "FindDifference",
     "FoundDifference",
     "Hello",
     "Kind",
+    "ListModels",
+    "ListedModels",
+    "ModelAnswer",
+    "ModelRequest",
     "Prepare",
     "Problem",
     "Ready",
     "Refused",
     "Render",
+    "RenderCard",
     "RenderFile",
     "RenderImage",
     "Request",
@@ -100,6 +106,33 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True, tag=True):
         """The subject of messages about this request."""
         return f"tracing {self.call.model}"
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages that have the model."""
+        return (get_package(self.call.model),)
+
+
+class ListModels(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Import packages, and list the names of their models."""
+
+    of: tuple[str, ...]
+    """What an author names: packages, modules, objects, and patterns of names."""
+    exclude: tuple[str, ...]
+    """Patterns of names to leave out."""
+    limits: Limits
+    path: tuple[str, ...] = ()
+    """As in `Prepare`, which comes before it."""
+
+    @property
+    def doing(self) -> str:
+        """The subject of messages about this request."""
+        return f"listing the models of {', '.join(self.of)}"
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages that have the models."""
+        return tuple(dict.fromkeys(map(get_package, self.of)))
+
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Draw a graph for a page."""
@@ -108,6 +141,12 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     view: View
     beside: Beside | None = None
     """Content of the picture in addition to the graph."""
+
+
+class RenderCard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Draw a graph for a list of models."""
+
+    graph: bytes
 
 
 class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -169,10 +208,27 @@ class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
     """The passes of the search for inputs, one line each."""
 
 
+class ListedModels(_OfModel, frozen=True, kw_only=True, tag=True):
+    """Names of models."""
+
+    names: tuple[str, ...]
+    """Sorted, and one for each model."""
+    problems: tuple[str, ...] = ()
+    """What names nothing, one sentence each."""
+    libraries: tuple[str, ...] = ()
+    """Distributions that the packages use, except torch."""
+
+
 class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The picture of a graph."""
 
     picture: Picture
+
+
+class DrawnCard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The small picture of a graph."""
+
+    svg: str
 
 
 class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -193,8 +249,10 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | TraceRequest | Render | RenderFile | RenderImage | FindDifference
-Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | FoundDifference | Refused
+ModelRequest: TypeAlias = TraceRequest | ListModels
+ModelAnswer: TypeAlias = Traced | ListedModels | Refused
+Request: TypeAlias = Prepare | ModelRequest | Render | RenderCard | RenderFile | RenderImage | FindDifference
+Answer: TypeAlias = Ready | ModelAnswer | Drawn | DrawnCard | DrawnFile | FoundDifference
 
 
 def encode(message: msgspec.Struct) -> bytes:

@@ -15,7 +15,7 @@ import socket
 import sys
 from multiprocessing import util
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -23,9 +23,8 @@ from modeldiagrams.common.environment import list_distributions, list_versions, 
 from modeldiagrams.common.files import digest, digest_file
 from modeldiagrams.common.user_files import is_library, list_src
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.options.options import get_package
 from modeldiagrams.worker.cleaning import clean_answer
-from modeldiagrams.worker.protocol import Problem, Refused, Traced, TraceRequest, decode, encode
+from modeldiagrams.worker.protocol import ModelAnswer, ModelRequest, Problem, Refused, decode, encode
 from modeldiagrams.worker.worker import BaseWorker
 
 if TYPE_CHECKING:
@@ -40,19 +39,22 @@ Ask: TypeAlias = "Callable[[bytes], bytes]"
 """Lets `run_order` answer an order in another process. Several threads may call it."""
 
 
+_REQUEST: Any = ModelRequest  # a union is a type to msgspec, not to mypy
+
+
 class _Order(msgspec.Struct, frozen=True):
     python: str | None
     """The interpreter that runs the model; None for the executor's."""
     tools: str
     """See `_describe_tools`."""
-    package: str
+    packages: tuple[str, ...]
     """See `_describe_package`."""
     request: bytes
-    """A `TraceRequest`, read only by the same version."""
+    """A `ModelRequest`, read only by the same version."""
 
 
 class _Delivery(msgspec.Struct, frozen=True):
-    answer: Traced | Refused
+    answer: ModelAnswer
     place: str = ""
     """The other machine's name."""
     sources: dict[str, str | None] = {}
@@ -75,15 +77,15 @@ class RemoteWorker(BaseWorker):
         self._end = end
         self._describe = functools.cache(_describe_package)
 
-    def run(self, request: TraceRequest) -> Traced | Refused:
+    def run(self, request: ModelRequest) -> ModelAnswer:
         """Run a model in another process.
 
         Raises:
             WorkerError: if no model can run there.
         """
         python = request.limits.python
-        package = self._describe(get_package(request.call.model), request.path, python)
-        order = encode(_Order(python, _describe_tools(python), package, encode(request)))
+        packages = tuple(self._describe(name, request.path, python) for name in request.packages)
+        order = encode(_Order(python, _describe_tools(python), packages, encode(request)))
         delivery = decode(self._ask(order), _Delivery)
         try:
             return _with_sources_here(delivery, request)
@@ -120,20 +122,21 @@ def run_order(content: bytes) -> bytes:
     order = decode(content, _Order)
     python = order.python
     _check(order.tools, _describe_tools(python))
-    request = decode(order.request, TraceRequest)
+    request = decode(order.request, _REQUEST)
     own = () if python else tuple(str(Path(entry).absolute()) for entry in sys.path)
     path = tuple(entry for part in request.path for entry in (own if part == _THERE else [part]))
     request = msgspec.structs.replace(request, path=path)
-    _check_package(get_package(request.call.model), order.package, path, python)
+    for name, described in zip(request.packages, order.packages, strict=True):
+        _check_package(name, described, path, python)
     answer = clean_answer(_find_worker(python, gpu=request.limits.uses_gpu).run(request), path)
-    libraries = answer.libraries if isinstance(answer, Traced) else ()
+    libraries = () if isinstance(answer, Refused) else answer.libraries
     sources = {file: _digest(file) for file in answer.sources}
     return encode(_Delivery(answer, socket.gethostname(), sources, list_versions(libraries, python)))
 
 
 def refuse_order(content: bytes, error: BaseException) -> bytes:
     """Answer an order that failed outside of `run_order`, which costs this model only."""
-    doing = decode(decode(content, _Order).request, TraceRequest).doing
+    doing = decode(decode(content, _Order).request, _REQUEST).doing
     message = f"{doing} failed on the executor with {type(error).__name__}: {error}".removesuffix(": ")
     return encode(_Delivery(Refused(problem=Problem(kind="worker", message=message), may_differ=True)))
 
@@ -191,7 +194,7 @@ def _describe_package(package: str, path: tuple[str, ...], python: str | None) -
     return f"{package} (code {digest(*(part for pair in parts for part in pair), size=4)})"
 
 
-def _with_sources_here(delivery: _Delivery, request: TraceRequest) -> Traced | Refused:
+def _with_sources_here(delivery: _Delivery, request: ModelRequest) -> ModelAnswer:
     """Name the sources of an answer by their paths here.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.worker.process import Process, make_problem
-from modeldiagrams.worker.protocol import Refused, Traced, TraceRequest
+from modeldiagrams.worker.protocol import ModelAnswer, ModelRequest, Refused
 from modeldiagrams.worker.worker import BaseWorker
 
 __all__ = ["Spawns"]
@@ -21,7 +21,7 @@ class Spawns(BaseWorker):
         self._running: set[Process] = set()
         self._has_run = False
 
-    def run(self, request: TraceRequest) -> Traced | Refused:
+    def run(self, request: ModelRequest) -> ModelAnswer:
         """Run a model in a process that ends with it."""
         self._has_run = True
         try:
@@ -30,7 +30,7 @@ class Spawns(BaseWorker):
             return Refused(problem=make_problem("importing PyTorch", error), may_differ=True)
         self._running.add(process)
         try:
-            return process.trace(request)
+            return process.run(request)
         finally:
             process.end()
             self._running.discard(process)

@@ -20,7 +20,7 @@ import sys
 import threading
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -29,7 +29,7 @@ from modeldiagrams.common.version import read_version
 from modeldiagrams.worker.answering import get_ready, trace_models
 from modeldiagrams.worker.child import adopt_orphans, end_descendants
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Hello, TraceRequest, receive, send
+from modeldiagrams.worker.protocol import Hello, ModelRequest, receive, send
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,8 @@ __all__ = ["ask_for_fork", "serve_forks"]
 _LARGEST_PACKET = 2**17
 """In bytes; Linux refuses packets of about 200,000 or more."""
 _NO_MODULES = zlib.compress(msgspec.msgpack.encode(()))
+
+_REQUEST: Any = ModelRequest  # a union is a type to msgspec, not to mypy
 
 _leave = os._exit
 
@@ -51,7 +53,7 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
         modules: Library modules that the fork needs; if there are too many, it imports them itself.
 
     Returns:
-        A connection to the guard, for one `TraceRequest` and one answer.
+        A connection to the guard, for one `ModelRequest` and one answer.
 
     Raises:
         OSError: if the template has ended.
@@ -163,10 +165,10 @@ def _keep_only(connection: socket.socket) -> None:
 def _guard(conversation: socket.socket) -> NoReturn:
     """Let a fork trace a model, and answer for it."""
     with conversation.makefile("rwb") as file:
-        request = receive(file, TraceRequest)
+        request = receive(file, _REQUEST)
         process = Process.fork(trace_models)
         threading.Thread(target=_end_with, args=[conversation, process], daemon=True).start()
-        answer = process.trace(request)
+        answer = process.run(request)
         process.end()
         end_descendants()
         send(file, answer)

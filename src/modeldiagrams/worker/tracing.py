@@ -23,6 +23,7 @@ from modeldiagrams.resolve.case_traces import TracedCases, trace_cases
 from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of_memory, loaded_files
 from modeldiagrams.resolve.dimensions.probe import AUTO, find_sizes
 from modeldiagrams.resolve.exploring import unite_traces
+from modeldiagrams.resolve.libraries.public_models import find_models
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.tracer.decisions.explore import OUT_OF_TIME
@@ -30,7 +31,7 @@ from modeldiagrams.worker.dependencies import find_dependencies
 from modeldiagrams.worker.limits import explain_memory, limit_process
 from modeldiagrams.worker.origins import find_public_name, find_public_names, has_case_variant, list_libraries
 from modeldiagrams.worker.process_state import has_changed, process_state
-from modeldiagrams.worker.protocol import Kind, Problem, Refused, Traced, TraceRequest
+from modeldiagrams.worker.protocol import Kind, ListedModels, Problem, Refused, Traced
 from modeldiagrams.worker.read_files import list_read_files
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph, Status
     from modeldiagrams.options.options import Call, Limits
     from modeldiagrams.tracer import Trace
+    from modeldiagrams.worker.protocol import ListModels, ModelRequest, TraceRequest
 
-__all__ = ["trace", "warm_up"]
+__all__ = ["list_models", "trace", "warm_up"]
 
 _MANY_MODULES = 100
 """The number of library modules from which their import takes long."""
@@ -86,11 +88,30 @@ def trace(request: TraceRequest, log: int) -> Traced | Refused:
             imported = _list_imported(request.call.model)
             answer: Traced | Refused = _trace(request, lambda: began + request.limits.seconds - time.monotonic())
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
-        sources = loaded_sources(request.call, error)
+        sources = loaded_sources([request.call.model, request.call.inputs_from], error)
         problem = _make_problem(error, request)
         may_differ = is_external(error) or is_out_of_memory(problem.message)
         answer = Refused(problem=problem, sources=sources, may_differ=may_differ)
     return msgspec.structs.replace(answer, sources=(*answer.sources, *list_read_files(start)), imported=imported)
+
+
+def list_models(request: ListModels, log: int) -> ListedModels | Refused:
+    """List the names of models; see `find_models`.
+
+    Args:
+        request: The author's words, and limits.
+        log: As in `trace`.
+    """
+    start = time.time_ns()
+    try:
+        with limit_process(request.limits.seconds, request.limits.gigabytes, log):
+            names, problems = find_models(request.of, request.exclude)
+            sources = loaded_sources(request.of)
+            libraries = list_libraries([], request.of, sources)
+    except BaseException as error:  # noqa: BLE001  (as in `trace`)
+        return Refused(problem=_make_problem(error, request), sources=loaded_sources(request.of, error))
+    sources = tuple(sorted({*sources, *list_read_files(start)}))
+    return ListedModels(names=names, problems=problems, sources=sources, libraries=libraries)
 
 
 def _list_imported(model: str) -> tuple[str, ...]:
@@ -195,7 +216,7 @@ def _add_memory_hint(graph: Graph, limits: Limits) -> Graph:
     return msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
 
 
-def _make_problem(error: BaseException, request: TraceRequest) -> Problem:
+def _make_problem(error: BaseException, request: ModelRequest) -> Problem:
     if type(error) is ModelDiagramsError:  # a fault of ours
         return Problem(kind="worker", message=str(error))
     known = error if isinstance(error, TargetError) else failure(request.doing, error)

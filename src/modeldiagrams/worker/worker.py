@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from modeldiagrams.common.user_files import is_library, list_src
 from modeldiagrams.worker.cleaning import clean_answer
-from modeldiagrams.worker.protocol import Refused, Traced, TraceRequest
+from modeldiagrams.worker.protocol import ListedModels, ListModels, Refused, Traced, TraceRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.options.options import Options
+    from modeldiagrams.options.options import Limits, Options
+    from modeldiagrams.worker.protocol import ModelAnswer, ModelRequest
 
 __all__ = ["BaseWorker"]
 
@@ -43,15 +44,29 @@ class BaseWorker(ABC):
             The graph, or a refusal; an error of the process is a problem of kind ``worker``.
         """
         request = self.request(options, paths)
-        return clean_answer(self.run(request), request.path)
+        return cast("Traced | Refused", clean_answer(self.run(request), request.path))
 
     def request(self, options: Options, paths: Sequence[Path] = ()) -> TraceRequest:
         """Build the request of `trace`."""
         return TraceRequest(call=options.call, limits=options.limits, path=self._import_path(paths))
 
+    def list_models(
+        self, of: tuple[str, ...], exclude: tuple[str, ...], limits: Limits, paths: Sequence[Path] = ()
+    ) -> ListedModels | Refused:
+        """List the names of models.
+
+        Args:
+            of: Packages, modules, objects, and patterns of names.
+            exclude: Patterns of names to leave out.
+            limits: Those of importing what they are in.
+            paths: As in `trace`.
+        """
+        request = ListModels(of=of, exclude=exclude, limits=limits, path=self._import_path(paths))
+        return cast("ListedModels | Refused", clean_answer(self.run(request), request.path))
+
     @abstractmethod
-    def run(self, request: TraceRequest) -> Traced | Refused:
-        """Run a model."""
+    def run(self, request: ModelRequest) -> ModelAnswer:
+        """Run a model, or list some."""
 
     @abstractmethod
     def close(self) -> None:

@@ -5,6 +5,7 @@ import { comparedGraphs } from "../diff/union/union.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { stepPicture } from "../draw/step_picture.js";
+import { drawCard } from "../flat/card.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/flat_painter.js";
 import { makeTypeface } from "../flat/typeface.js";
 import { childrenOf, type GraphData, type GraphIndex, type GraphNode } from "../graph/graph.js";
@@ -151,6 +152,11 @@ function outline(graphJson: string): string {
   return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
 }
 
+/** The small picture of a graph in lists, as SVG. */
+function card(graphJson: string): string {
+  return drawCard(index(JSON.parse(graphJson) as GraphData), (shown) => layout(shown, viz));
+}
+
 /** What changed between two graphs; returns `Difference` as JSON. */
 function difference(before: string, after: string): string {
   return JSON.stringify(differenceOf(before, after));
@@ -180,6 +186,7 @@ function useFonts(regular: string, semibold: string): void {
   render,
   retry,
   outline,
+  card,
   difference,
   hasFonts,
   useFonts,

@@ -1,15 +1,11 @@
 """The models of a catalogue, in families."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import msgspec
 
-if TYPE_CHECKING:
-    from modeldiagrams.ir.figures import Figures
-    from modeldiagrams.options.catalogue import CatalogueOptions
-    from modeldiagrams.options.options import Options
+from modeldiagrams.engine.catalogue.traits import Traits
+from modeldiagrams.ir.figures import Figures
+from modeldiagrams.options.catalogue import CatalogueOptions
+from modeldiagrams.options.options import Options
 
 __all__ = ["Catalogue", "CatalogueModel", "Family"]
 
@@ -25,8 +21,15 @@ class CatalogueModel(msgspec.Struct, frozen=True, kw_only=True):
     """The id of its diagram, and of its files in the site's folder."""
     figures: Figures | None = None
     """None if it has no graph."""
+    traits: Traits | None = None
+    """The same; by them, families are found."""
     picture: str = ""
-    """A small SVG for an ``<img>``, the model at its coarsest reading; "" if it has no graph or it can't be drawn."""
+    """A small SVG for an ``<img>``, the model at its coarsest reading; "" if it has no graph or it can't be drawn.
+
+    It is transparent. As an ``<img>`` it is dark where the ``color-scheme`` of the element is, which themes set on an
+    ancestor; so pages with their own switch only have to set `color-scheme`. It has its natural size, and is made to be
+    legible within 240×160 px (``object-fit: contain``).
+    """
     since: str = ""
     """The first release with a graph of it; "" if unknown."""
     problem: str = ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from modeldiagrams.common.files import get_graph_name
 from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
@@ -127,10 +128,12 @@ def check(source: Path, against: str | None = None) -> Check:
     with tempfile.TemporaryDirectory() as temporary:
         taken = take_snapshots(source, into=Path(temporary))
         done = (*taken.written, *taken.unchanged)
-        now: dict[str, Callable[[], Graph]] = {path.stem: partial(load, Path(temporary) / path.name) for path in done}
-        now |= {path.stem: _report_untraced for path in taken.missing}
+        now: dict[str, Callable[[], Graph]] = {
+            get_graph_name(path): partial(load, Path(temporary) / path.name) for path in done
+        }
+        now |= {get_graph_name(path): _report_untraced for path in taken.missing}
         # graph files that pages name are shown without a model
-        read = {path.stem for path in taken.read if path.parent == taken.folder} - now.keys()
+        read = {get_graph_name(path) for path in taken.read if path.parent == taken.folder} - now.keys()
         kept = list_kept_graphs(against, taken.folder) if against else list_graphs(taken.folder)
         return compare_all([item for item in kept if read.isdisjoint(item.names)], now, taken.folder.parent)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from modeldiagrams.common.amounts import format_count, format_flops
+from modeldiagrams.common.files import GRAPHS, get_graph_name
 from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.texts import escape_markdown
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["TITLES", "History", "Release", "find_history", "read_committed_graph"]
+__all__ = ["TITLES", "History", "Release", "find_history", "list_tags", "read_committed_graph"]
 
 State = Literal["first", "same", "changed", "missing", "failed"]
 
@@ -113,9 +114,10 @@ def read_committed_graph(model: str, folder: Path) -> Path:
     Raises:
         ModelDiagramsError: if there is none, or several because pages call the model in several ways.
     """
-    if (exact := folder / f"{model}.json").is_file():
-        return exact
-    found = sorted(folder.glob(f"{model.replace(':', '.')}-????????.json"))
+    for exact in (folder / f"{model}{ending}" for ending in GRAPHS):
+        if exact.is_file():
+            return exact
+    found = sorted(path for ending in GRAPHS for path in folder.glob(f"{model.replace(':', '.')}-????????{ending}"))
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.name for path in found)
@@ -143,7 +145,7 @@ def find_history(
     if not graph.parent.is_dir():
         raise ModelDiagramsError(f"{graph}: expected a graph file, but there is no such folder")
     reader = _ReleaseReader(graph, compare)
-    found = list(reader.releases(_list_tags(graph.parent, since)))
+    found = list(reader.releases(list_tags(graph.parent, since)))
     if not any(release.parameters is not None for release in found):
         raise ModelDiagramsError(
             f"{graph.name}: expected this file in a git tag{f' since {since}' if since else ''}; graphs have to be"
@@ -157,7 +159,7 @@ class _ReleaseReader:
 
     def __init__(self, file: Path, compare: Callable[[bytes, bytes], str]) -> None:
         self.file = file
-        self.model = file.stem
+        self.model = get_graph_name(file)
         self._compare = compare
         self._last: Graph | None = None
 
@@ -204,7 +206,7 @@ class _ReleaseReader:
         return msgspec.structs.replace(release, state="changed", difference=difference)
 
 
-def _list_tags(folder: Path, since: str | None) -> list[_Tag]:
+def list_tags(folder: Path, since: str | None = None) -> list[_Tag]:
     """Return the tags that lead to the current commit, by date and version number."""
     if since is not None and since.startswith("-"):
         raise ModelDiagramsError(f"{since}: expected a git revision")

@@ -9,8 +9,9 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from modeldiagrams.common.files import GRAPHS
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir import serialize
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["SCHEMES", "download", "git", "graph_of", "refuse_model", "relative"]
+__all__ = ["SCHEMES", "Downloaded", "download", "git", "graph_of", "refuse_model", "relative"]
 
 SCHEMES = ("http://", "https://")
 
@@ -27,6 +28,14 @@ _LARGEST = 10**8
 """The maximum size of a graph in bytes; the largest models need a tenth."""
 _PATIENCE = 30
 """Seconds."""
+
+
+class Downloaded(NamedTuple):
+    """A file from an address."""
+
+    content: bytes
+    address: str
+    """Where it is after all redirects."""
 
 
 def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) -> Graph:
@@ -41,12 +50,12 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
         ModelDiagramsError: if there is no graph, with its location.
     """
     if side.startswith(SCHEMES):
-        return _read(side, download(side))
+        return _read(side, download(side).content)
     if side.startswith("git:"):
         return _read(side, _read_from_git(side, folder))
     if side == "-":
         return _read("stdin", sys.stdin.buffer.read(_LARGEST + 1))
-    if not side.endswith(".json"):
+    if not side.endswith(GRAPHS):
         return trace(side)
     path = folder / side
     if path.is_file() and path.stat().st_size > _LARGEST:
@@ -77,20 +86,27 @@ def _read(name: str, data: bytes) -> Graph:
         raise GraphError(f"{name}: {error.path}", str(error).removeprefix(f"{error.path}: ")) from error
 
 
-def download(address: str) -> bytes:
+def download(address: str, what: str = "a graph file") -> Downloaded:
     """Download a file, up to the maximum size of a graph.
 
+    Args:
+        address: Its address.
+        what: What it should be, for errors.
+
     Raises:
-        ModelDiagramsError: if this fails.
+        ModelDiagramsError: if this fails, or if the file is too large.
     """
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:  # noqa: S310  (http only, see above)
-            return bytes(answer.read(_LARGEST + 1))
+            content, final = bytes(answer.read(_LARGEST + 1)), answer.url
     except (OSError, ValueError, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()  # it is also the response
-        reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise ModelDiagramsError(f"{address}: expected a graph file at this address: {reason}") from error
+        reason = str(error.reason if isinstance(error, urllib.error.URLError) else error).partition("\n")[0]
+        raise ModelDiagramsError(f"{address}: expected {what} at this address: {reason}") from error
+    if len(content) > _LARGEST:
+        raise _refuse_size(address, what)
+    return Downloaded(content, final)
 
 
 def _read_from_git(side: str, folder: Path) -> bytes:
@@ -131,5 +147,5 @@ def git(arguments: list[str], expected: str, folder: Path) -> bytes:
     return done.stdout
 
 
-def _refuse_size(name: str) -> ModelDiagramsError:
-    return ModelDiagramsError(f"{name}: expected a graph file of at most {_LARGEST // 10**6} MB, got a larger one")
+def _refuse_size(name: str, what: str = "a graph file") -> ModelDiagramsError:
+    return ModelDiagramsError(f"{name}: expected {what} of at most {_LARGEST // 10**6} MB, got a larger one")

@@ -11,13 +11,15 @@ from urllib.parse import quote, urljoin
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
+from modeldiagrams.common.files import GRAPHS, get_graph_name
 from modeldiagrams.engine.compare.sides import SCHEMES, download, git
-from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.ir.documents import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kept", "complete_side", "find_side", "list_graphs", "list_kept_graphs"]
+__all__ = ["Kept", "complete_side", "find_side", "list_graphs", "list_kept_graphs", "read_site_index"]
 
 _INDEX = "modeldiagrams/index.json"
 _MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
@@ -58,16 +60,16 @@ def find_side(version: str, model: str, snapshot: Path | None, folder: Path) -> 
     Raises:
         ModelDiagramsError: if a site has no such diagram, or there are no snapshots.
     """
-    if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
+    if version.endswith(GRAPHS) or (version.count(":") > 1 and version.startswith("git:")):
         return version
     if not version.startswith("git:") and _MODEL.fullmatch(version):
         return None
-    if model.endswith(".json"):
+    if model.endswith(GRAPHS):
         return f"git:{version.removeprefix('git:')}:{model}"
     if snapshot is None:
         raise ModelDiagramsError("expected a folder of snapshots, as only they have other revisions of a model")
     if version.startswith(SCHEMES):
-        return _on_site(version, snapshot.stem)
+        return _on_site(version, get_graph_name(snapshot))
     place = Path(os.path.relpath(snapshot, folder)).as_posix()
     return f"git:{version.removeprefix('git:')}:{place}"
 
@@ -88,17 +90,17 @@ def complete_side(side: str, other: str, folder: str) -> str:
     """
     revision = side.removeprefix("git:")
     is_model = revision == side and (_MODEL.fullmatch(side) or ".py:" in side)
-    if side == "-" or side.endswith(".json") or side.startswith(SCHEMES) or ":" in revision or is_model:
+    if side == "-" or side.endswith(GRAPHS) or side.startswith(SCHEMES) or ":" in revision or is_model:
         return side
-    if other.endswith(".json") and ":" not in other:
+    if other.endswith(GRAPHS) and ":" not in other:
         return f"git:{revision}:{other}"
     expected = f"{side}: expected a model, a graph file, an address or a git revision"
     if revision.startswith("-"):
         raise ModelDiagramsError(expected)
     listed = git(["ls-tree", "-rz", "--name-only", revision], expected, Path()).decode("utf-8", "replace")
-    name = re.compile(rf"(.*/)?{re.escape(folder)}/{re.escape(other.replace(':', '.'))}(-[0-9a-f]{{8}})?\.json")
+    name = re.compile(rf"(.*/)?{re.escape(folder)}/{re.escape(other.replace(':', '.'))}(-[0-9a-f]{{8}})?\.json(\.gz)?")
     found = [path for path in listed.split("\0") if name.fullmatch(path)]
-    exact = [path for path in found if path.endswith(f"/{other.replace(':', '.')}.json")]
+    exact = [path for path in found if get_graph_name(Path(path)) == other.replace(":", ".")]
     if len(exact or found) == 1:
         return f"git:{revision}:{(exact or found)[0]}"
     problem = f"there are several; name one, `git:{revision}:{found[0]}`" if found else "there is none"
@@ -145,7 +147,8 @@ def _list_in_folder(folder: Path) -> list[Kept]:
 
 def list_graphs(folder: Path) -> list[Kept]:
     """Return the graph files in a folder, if any."""
-    return [Kept((path.stem,), str(path)) for path in sorted(folder.glob("*.json"))]
+    files = sorted(path for path in folder.glob("*.json*") if path.name.endswith(GRAPHS))
+    return [Kept((get_graph_name(path),), str(path)) for path in files]
 
 
 def _list_in_revision(revision: str, folder: Path) -> list[Kept]:
@@ -156,24 +159,47 @@ def _list_in_revision(revision: str, folder: Path) -> list[Kept]:
         f"{revision}: expected a git revision, an address or a folder",
         folder.parent,
     )
-    paths = [Path(path) for path in listed.decode("utf-8", "replace").split("\0") if path.endswith(".json")]
+    paths = [Path(path) for path in listed.decode("utf-8", "replace").split("\0") if path.endswith(GRAPHS)]
     if not paths:
         raise ModelDiagramsError(
             f"{revision}: expected graphs in {folder.name} of that revision; `modeldiagrams snapshot` writes them, and"
             " they have to be committed"
         )
-    return [Kept((path.stem,), f"git:{revision}:{path.as_posix()}") for path in paths]
+    return [Kept((get_graph_name(path),), f"git:{revision}:{path.as_posix()}") for path in paths]
 
 
 def _list_on_site(address: str) -> list[Kept]:
-    index = address if address.endswith("/index.json") else f"{address.rstrip('/')}/{_INDEX}"
-    return _list_in_index(index, download(index), lambda name: urljoin(index, quote(name)))
+    place, content = read_site_index(address)
+    return _list_in_index(place, content, lambda name: urljoin(place, quote(name)))
+
+
+def read_site_index(site: str) -> tuple[str, bytes]:
+    """Read the list of diagrams of a built site.
+
+    Args:
+        site: Its address or folder, or those of the list.
+
+    Returns:
+        Where the list is, and its content.
+
+    Raises:
+        ModelDiagramsError: if there is none.
+    """
+    if site.startswith(SCHEMES):
+        index = site if site.endswith("/index.json") else f"{site.rstrip('/')}/{_INDEX}"
+        content, address = download(index, "a site's list of diagrams")
+        return address, content
+    path = Path(site) / _INDEX if Path(site).is_dir() else Path(site)
+    try:
+        return str(path), path.read_bytes()
+    except OSError as error:
+        raise ModelDiagramsError(f"{path}: expected a site's list of diagrams: {error.strerror or error}") from error
 
 
 def _list_in_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
     try:
-        index = msgspec.json.decode(content, type=decodable(_Index))
-    except msgspec.MsgspecError as error:
+        index = msgspec.convert(parse_json(content), decodable(_Index))
+    except (GraphError, msgspec.ValidationError) as error:
         raise ModelDiagramsError(f"{place}: expected a site's list of diagrams: {error}") from error
     return [
         # ids also depend on the view, so only names of snapshots are the same in all versions

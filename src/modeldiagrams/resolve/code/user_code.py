@@ -22,8 +22,6 @@ from modeldiagrams.options.options import get_package
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from modeldiagrams.options.options import Call
-
 __all__ = [
     "failure",
     "is_external",
@@ -133,14 +131,14 @@ def user_frames(error: BaseException) -> tuple[str, ...]:
     return tuple(f"{shorten_path(frame.filename, roots=sys.path)}:{frame.lineno} in {frame.name}" for frame in shown)
 
 
-def loaded_sources(call: Call, error: BaseException | None = None) -> tuple[str, ...]:
+def loaded_sources(named: Iterable[str | None], error: BaseException | None = None) -> tuple[str, ...]:
     """The user's files whose change may make a model that could not be made.
 
     Args:
-        call: What the author wrote: loaded files of the packages that it names count.
+        named: The author's dotted paths: loaded files of their packages count.
         error: Why it could not be made: a file whose import failed is not loaded any more, but counts, too.
     """
-    packages = {get_package(path) for path in (call.model, call.inputs_from) if path}
+    packages = {get_package(path) for path in named if path}
     loaded = _files(module for name, module in list(sys.modules.items()) if name.split(".")[0] in packages)
     return tuple(sorted({*loaded, *_passed_through(error)}))
 

@@ -20,7 +20,7 @@ from modeldiagrams.resolve.code.user_code import failure, seeded, user_code
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["describe_object", "describe_object_at", "locate", "suggest_name"]
+__all__ = ["describe_object", "describe_object_at", "import_module", "list_submodules", "locate", "suggest_name"]
 
 
 def locate(path: str) -> Any:
@@ -45,7 +45,7 @@ def locate(path: str) -> Any:
             called = path.partition("(")[0].strip()
             hint = f"; name {called!r} alone, and write its arguments with the options `args` and `kwargs`"
         raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}{hint}")
-    found: Any = _module(first, path)
+    found: Any = import_module(first, path)
     owner = first
     for name in names:
         found = _member(_shadowed(owner, found, name), owner, name, names[-1])
@@ -94,7 +94,16 @@ def describe_object_at(path: str, found: Any) -> str:
     return f"the module {path}" + (f"; did you mean {path}.{models[0]}?" if models else "")
 
 
-def _module(name: str, path: str = "") -> ModuleType:
+def import_module(name: str, path: str = "") -> ModuleType:
+    """Import a module.
+
+    Args:
+        name: Its absolute name.
+        path: The dotted path for which it is needed, for a better hint.
+
+    Raises:
+        TargetError: naming the module that does not exist, or what the import raised.
+    """
     try:
         with seeded():
             return importlib.import_module(name)
@@ -103,7 +112,7 @@ def _module(name: str, path: str = "") -> ModuleType:
             # it exists, but something that it imports does not
             raise failure(f"importing {name!r}", error) from error
         parent = error.name.rpartition(".")[0]
-        known = [f"{parent}.{near}".lstrip(".") for near in _submodules(sys.modules.get(parent))]
+        known = [f"{parent}.{near}".lstrip(".") for near in list_submodules(sys.modules.get(parent))]
         # a missing package is more often not installed than misspelt
         otherwise = _CLASS_ALONE if error.name == path and name[:1].isupper() else _MISSING_MODULE
         hint = suggest_name(error.name, {*known} - {error.name}, 0.85) or otherwise.format(name)
@@ -120,9 +129,9 @@ def _member(owner: Any, path: str, name: str, wanted: str) -> Any:
     if found is not _MISSING:
         return found
     kind = "module" if isinstance(owner, ModuleType) else "object"
-    submodules = _submodules(owner) if isinstance(owner, ModuleType) else []
+    submodules = list_submodules(owner) if isinstance(owner, ModuleType) else []
     if name in submodules:
-        return _module(f"{owner.__name__}.{name}")
+        return import_module(f"{owner.__name__}.{name}")
     hint = suggest_name(name, {*dir(owner), *submodules})
     if not hint and name != wanted and wanted in dir(owner):
         hint = f"; did you mean '{path}.{wanted}'?"
@@ -136,7 +145,7 @@ _MISSING_MODULE = "; install it, or add its folder to the import path"
 _CLASS_ALONE = "; if it is a class, write its module, too, such as `mypkg.{0}`, or `mypkg.models.{0}`"
 
 
-def _submodules(package: ModuleType | None) -> list[str]:
+def list_submodules(package: ModuleType | None) -> list[str]:
     """Names of the modules directly inside a package; without one, of all importable modules."""
     path = getattr(package, "__path__", []) if package else None
     return [module.name for module in pkgutil.iter_modules(path)]

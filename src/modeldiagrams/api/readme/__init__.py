@@ -1,0 +1,1 @@
+"""Pictures in READMEs and model cards."""

@@ -1,0 +1,1 @@
+"""Describes a graph as text for people and programs that read no pictures."""

@@ -1,0 +1,281 @@
+"""Writes a graph as Markdown: modules, ops, what each reads, shapes, parameters, repeats and source lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from modeldiagrams.common.amounts import add_sign, format_bytes, format_count, format_flops
+from modeldiagrams.common.files import digest
+from modeldiagrams.ir.bounds import bounds_of
+from modeldiagrams.ir.case_texts import say_only
+from modeldiagrams.ir.describing.levels import Levels
+from modeldiagrams.ir.describing.runs import find_runs, is_chain, name_run
+from modeldiagrams.ir.graph import FunctionCall, InputNode, ModuleNode, OpNode, OutputNode
+from modeldiagrams.ir.named_shapes import named_shape, say_sizes
+from modeldiagrams.ir.queries import short_name
+from modeldiagrams.ir.remarks import explain_state, list_remarks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from modeldiagrams.ir.describing.levels import Call, Level, Read
+    from modeldiagrams.ir.graph import Graph, Node
+
+__all__ = ["describe", "digest_describing"]
+
+Item: TypeAlias = "Node | FunctionCall"
+
+_TORCH = "torch."
+_SIZES = re.compile(
+    r"(?<=\()(\d+|\[[\d, ]+\])(, \d+)*|(in|out)_features=\d+|, [\d.]+[KMBT]?(?= ×|,| ←|$)| → [^;\n]*", re.MULTILINE
+)
+"""What lines of equal modules of other sizes differ in."""
+_DIGITS = re.compile(r"\d+")
+_MOST_OUTPUTS = 12
+_LEAST_LIKE = 6
+"""A reference to a call of other sizes leaves these out, which is only worth it for contents of so many lines."""
+
+_LEGEND = (
+    "Each line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → shape"
+    " of its output`. `×n` folds equal modules in a row; `same as` and `like` refer to one above. `^name` is an"
+    " argument of the call around the line, and `:12` a line in the file of its class. Ops that only reshape or copy"
+    " are left out."
+)
+
+
+def describe(graph: Graph, link: str = "", remarks: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Describe a graph as Markdown; the same text for the same graph.
+
+    Args:
+        graph: The graph.
+        link: Address of the graph as JSON, to name in the text.
+        remarks: Id of a node → what to add to its line.
+
+    Returns:
+        A heading, facts about the model, and nested lists, each line as `_LEGEND` says. It ends with a line break.
+    """
+    return "\n".join([*_Description(graph, remarks).lines(link), ""])
+
+
+@cache
+def digest_describing() -> str:
+    """Return a hash of the code that describes graphs."""
+    return digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
+
+
+class _Description:
+    def __init__(self, graph: Graph, remarks: Mapping[str, str]) -> None:
+        self._graph = graph
+        self._said = remarks
+        self._levels = Levels(graph)
+        self._bounds = bounds_of(graph)
+        self._described: dict[str, str] = {}
+        """Signature, or text without sizes → id of the first call that has it."""
+
+    def lines(self, link: str) -> Iterator[str]:
+        model = self._graph.model
+        yield f"# {model.name}"
+        yield ""
+        facts = [f"`{model.class_}`", f"{model.parameters.total:,} parameters"]
+        if model.parameters.trainable != model.parameters.total:
+            facts.append(f"{model.parameters.total - model.parameters.trainable:,} of them frozen")
+        if model.flops is not None:
+            facts.append(f"{self._sign(None, self._bounds.flops, format_flops(model.flops))}FLOPs")
+        if model.activation_bytes is not None:
+            memory = self._sign(None, self._bounds.memory, format_bytes(model.activation_bytes)).rstrip()
+            facts.append(f"{memory} of activations")
+        yield f"{', '.join(facts)}."
+        yield from self._remarks()
+        if link:
+            yield f"The whole graph: {link}"
+        if not self._levels.by_call[None].parts:
+            yield from ["", *self._hierarchy()]
+            return
+        yield from ["", _LEGEND, ""]
+        yield from self._content(None, "")
+
+    def _sign(self, item: str | None, items: frozenset[str | None], text: str) -> str:
+        return add_sign(self._bounds.cost_sign if item in items else None, text) + " "
+
+    def _remarks(self) -> Iterator[str]:
+        modules = [node.source or "" for node in self._graph.nodes if isinstance(node, ModuleNode)]
+        files = dict.fromkeys(source.rpartition(":")[0] for source in (self._graph.model.source or "", *modules))
+        files = {file: None for file in files if file and not file.startswith("torch/")}
+        if files:
+            yield f"Source: {', '.join(files)}."
+        tied = {"/".join(sorted([name, *spec.tied])) for name, spec in self._graph.parameters.items() if spec.tied}
+        if tied:
+            yield f"Shared weights: {', '.join(sorted(tied))}."
+        if sizes := say_sizes(self._graph, has_costs=True):
+            yield f"Sizes: {sizes}."
+        yield from (text for text in [explain_state(self._graph), *list_remarks(self._graph)] if text)
+
+    def _hierarchy(self) -> Iterator[str]:
+        """List the modules of a graph without ops."""
+        for node in self._graph.nodes:
+            if isinstance(node, ModuleNode):
+                indent = "  " * len(self._graph.ancestors(node))
+                yield f"{indent}- {self._head(node, self._outer_path(node.id))}"
+
+    def _content(self, call: str | None, indent: str) -> Iterator[str]:
+        """List the parts of a call, and what it returns."""
+        level = self._levels.by_call[call]
+        outputs = [part for part in level.parts if isinstance(self._graph.by_id.get(part), OutputNode)]
+        parts = [part for part in level.parts if part not in set(outputs)]
+        for run in find_runs(self._graph, level, parts):
+            yield from self._lines_of(call, level, run, indent)
+        if call is None:
+            yield from self._returned(outputs, level)
+        elif made := self._result(call):
+            yield f"{indent}- return ← {made}"
+
+    def _lines_of(self, call: str | None, level: Level, run: Sequence[str], indent: str) -> Iterator[str]:
+        first, item = run[0], self._item(run[0])
+        reads = ", ".join(dict.fromkeys(self._name_read(call, read) for read in level.reads[first]))
+        if isinstance(item, OpNode):
+            path = self._path_of(call)
+            weights = [name.removeprefix(f"{path}.") for name in item.weights.values()]
+            reads = ", ".join(filter(None, [reads, *weights]))
+        text = self._head(item, name_run([self._short(call, part) for part in run]))
+        if len(run) > 1:
+            text += f" ×{len(run)}"
+            reads += ", then each the one before" if is_chain(level, run) else ""
+        said = filter(None, [say_only(self._graph, item), self._said.get(first)])
+        text = " ".join([text, *(f"({remark})" for remark in said)])
+        line = f"{indent}- {text}{f' ← {reads}' if reads else ''}{self._shape(item)}"
+        if isinstance(item, ModuleNode | FunctionCall):
+            content = [] if self._is_leaf(item) else [*self._content(item.id, "")]
+            reference = self._refer(item, content)
+            yield line + reference
+            if not reference:
+                yield from (f"{indent}  {inner}" for inner in content)
+        else:
+            yield line
+
+    def _head(self, item: Item, name: str) -> str:
+        """Write name, class, sizes, parameters and line."""
+        if isinstance(item, InputNode):
+            return f"{name}: input {self._graph.tensors[item.outputs[0]].dtype}" if item.outputs else f"{name}: input"
+        if isinstance(item, ModuleNode):
+            sizes = _write_sizes(item.attributes) if item.class_.startswith(_TORCH) else ""
+            words = [f"{name}: {short_name(item.class_)}{sizes}"]
+            if item.parameters.total:
+                words.append(format_count(item.parameters.total))
+            if not item.class_.startswith(_TORCH) and item.source:
+                words.append(self._line(item.source, item))
+            return ", ".join(words)
+        if isinstance(item, FunctionCall):
+            line = f", {self._line(item.source, item)}" if item.source else ""
+            return f"{name}: function{line}"
+        if isinstance(item, OpNode):
+            line = f", {self._line(item.source, item)}" if item.source else ""
+            op = short_name(item.name.replace("::", "."))
+            return f"{name}{f': {op}' if _DIGITS.sub('', name).rstrip('#') != op else ''}{line}"
+        return f"{name}: {getattr(item, 'kind', '')}"
+
+    def _line(self, source: str, item: ModuleNode | FunctionCall | OpNode) -> str:
+        """Shorten ``pkg/models/file.py:12`` to ``file.py:12``, or to ``:12`` in the file of the class around it."""
+        around = self._graph.by_id.get(self._path_of(self._levels.outer(item.id)), self._graph.model)
+        own = (getattr(around, "source", None) or "").rpartition(":")[0]
+        file, _, line = source.rpartition(":")
+        return f":{line}" if file == own else source.rpartition("/")[2]
+
+    def _shape(self, item: Item) -> str:
+        if isinstance(item, FunctionCall | OutputNode):
+            return ""
+        found = [*item.outputs.values()] if isinstance(item, ModuleNode) else [*item.outputs]
+        sign = f"{self._bounds.sign} "
+        shapes = Counter(
+            f"{sign if tensor in self._bounds.tensors else ''}{named_shape(self._graph, tensor)}"
+            for tensor in found
+            if tensor in self._graph.tensors
+        )
+        texts = [f"{count} of {shape}" if count > 1 else shape for shape, count in shapes.items()]
+        return f" → {', '.join(texts[:4])}{' …' if texts[4:] else ''}" if texts else ""
+
+    def _refer(self, item: Call, content: Sequence[str]) -> str:
+        """Refer to an equal call that is described above; else note this one."""
+        if len(content) <= 1:
+            return ""
+        known = self._described.setdefault(item.signature or item.id, item.id)
+        if known != item.id:
+            return f"; same as {known}"
+        if len(content) < _LEAST_LIKE:
+            return ""
+        form = _SIZES.sub("", "\n".join([item.class_ if isinstance(item, ModuleNode) else item.name, *content]))
+        like = self._described.setdefault(form, item.id)
+        return f"; like {like}, at other sizes" if like != item.id else ""
+
+    def _is_leaf(self, item: Call) -> bool:
+        """Whether the content says no more than the class does."""
+        parts = self._levels.by_call[item.id].parts
+        if isinstance(item, ModuleNode) and item.class_.startswith("torch.nn.modules."):
+            return not any(isinstance(self._item(part), ModuleNode) for part in parts)
+        return len(parts) <= 1 and all(isinstance(self._item(part), OpNode) for part in parts)
+
+    def _name_read(self, call: str | None, read: Read) -> str:
+        name = self._short(call, read.part) if read.part else self._outside(call, read.source)
+        return f"{name} (inferred)" if read.is_inferred else name
+
+    def _outside(self, call: str | None, source: str) -> str:
+        """Name a value from outside by the argument that passes it, or by the id of its maker."""
+        item = self._item(call) if call else None
+        for name, tensor in (item.inputs if isinstance(item, ModuleNode | FunctionCall) else {}).items():
+            if self._levels.maker(tensor) == source:
+                return f"^{name}"
+        return source
+
+    def _returned(self, outputs: Sequence[str], level: Level) -> Iterator[str]:
+        """List what the model returns; values whose names differ only in numbers are one line."""
+        alike = defaultdict[tuple[str, str], list[str]](list)
+        for part in outputs:
+            sources = dict.fromkeys(self._name_read(None, read) for read in level.reads[part])
+            name = self._short(None, part)
+            alike[_DIGITS.sub("#", name), ", ".join(sources)].append(name)
+        for (_, made_by), names in [*alike.items()][:_MOST_OUTPUTS]:
+            more = f" … {names[-1]} ({len(names)})" if names[1:] else ""
+            yield f"- return {names[0]}{more} ← {made_by}"
+        if (left := len(alike) - _MOST_OUTPUTS) > 0:
+            yield f"- … {left} more outputs"
+
+    def _result(self, call: str) -> str:
+        item = self._item(call)
+        if not isinstance(item, ModuleNode):
+            return ""
+        parts = [self._levels.part_of(call, self._levels.maker(tensor)) for tensor in item.outputs.values()]
+        return ", ".join(dict.fromkeys(self._short(call, part) for part in parts if part))
+
+    def _item(self, name: str) -> Item:
+        return self._graph.functions.get(name) or self._graph.by_id[name]
+
+    def _path_of(self, call: str | None) -> str:
+        """Return the path of the module around the parts of a call."""
+        while call in self._graph.functions:
+            call = self._graph.functions[call].parent
+        return call or ""
+
+    def _outer_path(self, node: str) -> str:
+        return self._short(self._graph.hierarchy[node], node)
+
+    def _short(self, call: str | None, part: str) -> str:
+        """Shorten an id to what differs from the call around it."""
+        path = self._path_of(call)
+        if part.startswith(("input:", "output:")):
+            return part.partition(":")[2]
+        return part.removeprefix(f"{path}.").removeprefix(f"{path}/")
+
+
+def _write_sizes(attributes: dict[str, object]) -> str:
+    """Write the arguments of a layer that say most, ``(3, 64, kernel_size=[7, 7], stride=[2, 2])``."""
+    own = [str(value) for name, value in attributes.items() if name.isdigit()]
+    named = [f"{name}={value}" for name, value in attributes.items() if not name.isdigit() and _is_telling(value)]
+    return f"({', '.join([*own, *named])})" if own or named else ""
+
+
+def _is_telling(value: object) -> bool:
+    return not isinstance(value, bool | float) and value not in (None, 0, 1, [1, 1], [0, 0], [1], [0], "zeros")
