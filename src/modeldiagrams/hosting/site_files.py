@@ -115,14 +115,16 @@ def build_diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -
 
 
 @functools.lru_cache(maxsize=4096)
-def list_files(diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0) -> frozenset[str]:
+def list_files(
+    diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0, card: bool = False
+) -> frozenset[str]:
     """List the names of the files that a diagram may have; a comparison has no graph."""
     pictures = [name_step_file(diagram_id, index) for index in range(steps)]
     own = [
         *([diagram_id + _GRAPH, diagram_id + _TEXT] if graph else []),
         *([diagram_id + _DATA] if interactive else []),
     ]
-    return frozenset([*own, *pictures, f"{diagram_id}.card.svg"])
+    return frozenset([*own, *pictures, *([f"{diagram_id}.card.svg"] if card else [])])
 
 
 def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:

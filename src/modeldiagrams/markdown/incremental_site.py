@@ -93,7 +93,7 @@ class IncrementalSite:
             shared = build_shared_files(settings, entries)
             for folder in self._folders:
                 if present:
-                    own = (list_files(entry.id, steps=LONGEST_TOUR) for entry in entries)
+                    own = (list_files(entry.id, steps=LONGEST_TOUR, card=True) for entry in entries)
                     folder.finish(shared, set().union(*own))
                 else:
                     folder.write(shared)
