@@ -8,8 +8,8 @@ import pytest
 
 from modeldiagrams.engine.catalogue.entries import CatalogueModel
 from modeldiagrams.engine.catalogue.families import find_families
-from modeldiagrams.engine.catalogue.traits import list_traits
 from modeldiagrams.ir.figures import list_figures
+from modeldiagrams.ir.traits import list_traits
 from modeldiagrams.options.call import Call
 from modeldiagrams.resolve import record, resolve
 from option_helpers import make_options
