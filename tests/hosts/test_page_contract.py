@@ -42,7 +42,7 @@ LATE = {
     "sizes.js",
 }
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
-VIEWER = {*SCRIPTS, "catalogue.js", "catalogue.css", "model-graph.css", "third-party-notices.txt"}
+VIEWER = {*SCRIPTS, "catalogue.js", "catalogue.css", "element.mjs", "element.d.mts", "package.json", "model-graph.css", "third-party-notices.txt"}
 
 
 @pytest.fixture(scope="module")
