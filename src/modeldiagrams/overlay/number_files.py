@@ -9,11 +9,8 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-import msgspec
-
-from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import OptionError
 from modeldiagrams.overlay.numbers import GivenNumbers, Scale
 
@@ -29,13 +26,13 @@ _TITLE = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]\s*")
 """``latency (ms)``."""
 
 
-class _Head(msgspec.Struct, forbid_unknown_fields=True):
-    """What a file says about its numbers."""
-
-    name: Annotated[str, msgspec.Meta(min_length=1)] = _NAME
-    unit: str = ""
-    format: Annotated[str, msgspec.Meta(pattern=r"^\+?,?(\.\d{1,2})?[efgd%]?$")] = ""
-    scale: Scale = "linear"
+_EXPECTED = {
+    "name": (r"(?s).+", "a text that is not empty"),
+    "unit": (r"(?s).*", "a text"),
+    "format": (r"\+?,?(\.\d{1,2})?[efgd%]?", "a format like `.2f`, `.3g`, `.1%` or `,d`"),
+    "scale": ("|".join(get_args(Scale)), "linear, log or diverging"),
+}
+"""What a file may say about its numbers: a regular expression, and words."""
 
 
 def read_numbers(source: Any, folder: Path = Path()) -> list[GivenNumbers]:
@@ -144,15 +141,16 @@ def _read_title(title: str) -> dict[str, str]:
 
 def _build(head: Mapping[str, Any], entries: Iterable[tuple[str, Any, Any]], place: str) -> GivenNumbers:
     """Check numbers; the entries have a place, a pattern and a value each."""
-    try:
-        described = msgspec.convert(head, decodable(_Head))
-    except msgspec.ValidationError as error:
-        wanted = "a scale is linear, log or diverging, a format like `.2f`, `.3g`, `.1%` or `,d`"
-        raise OptionError(_OPTION, f"{place}{error}; {wanted}") from error
+    for key, text in head.items():
+        if key not in _EXPECTED:
+            raise OptionError(_OPTION, f"{place}unknown key {key!r}; expected {', '.join(_EXPECTED)} and values")
+        pattern, wanted = _EXPECTED[key]
+        if not isinstance(text, str) or not re.fullmatch(pattern, text):
+            raise OptionError(_OPTION, f"{place}{key}: expected {wanted}, got {_show(text)}")
     values = {str(key).strip(): _read_number(value, f"{place}{at}") for at, key, value in entries}
     if not values:
         raise OptionError(_OPTION, f"{place}expected numbers, got none")
-    return GivenNumbers(values=values, **msgspec.structs.asdict(described))
+    return GivenNumbers(values=values, **head)
 
 
 def _read_number(value: Any, place: str) -> float | None:
