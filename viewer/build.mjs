@@ -13,7 +13,7 @@
  *   sizes.js         other sizes of the inputs, on first use
  *   recording.js     recordings of a training, for diagrams that have one
  *   code.js          source lines in boxes, when a reader zooms in
- *   catalogue.js     cards of catalogues, on their pages
+ *   catalogue.js     catalogues of models, on their pages
  *   packed.js        starts the widget on a page that contains all scripts in compressed form
  *   packed.json      those scripts, compressed
  *   packed.css       the style sheet of such a page
@@ -77,7 +77,10 @@ const onlyWhatIsCalled = {
 
 /** The core is most of the code and useless until there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(cases|code|comparing|exploring|lenses|menu|noting|sizes|watching))\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(cases|catalogue|code|comparing|exploring|lenses|menu|noting|sizes|watching))\//;
+
+/** What needs graphs. */
+const GRAPHS = /^src\/(graph|view|diff|layout|draw|flat|session)\//;
 
 const bundles = [
   {
@@ -96,8 +99,14 @@ const bundles = [
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
   { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isLoadedLater: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
+  {
+    name: "catalogue.js",
+    entryPoints: ["src/entries/catalogue.ts"],
+    target: "es2022",
+    forbidden: GRAPHS,
+    define: { POLICY: '"modeldiagrams-catalogue"' },
+  },
   { name: "cases.js", entryPoints: ["src/entries/cases.ts"], target: "es2022" },
-  { name: "catalogue.js", entryPoints: ["src/entries/catalogue.ts"], target: "es2022", forbidden: CORE },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isLoadedLater: true },
   { name: "sizes.js", entryPoints: ["src/entries/sizes.ts"], target: "es2022", isLoadedLater: true },
   { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isLoadedLater: true },
@@ -148,7 +157,7 @@ async function sheet(...sources) {
 }
 
 async function bundle({ name, forbidden, isLoadedLater = false, ...options }) {
-  const define = { ...common.define, IS_LOADED_LATER: String(isLoadedLater) };
+  const define = { ...common.define, ...options.define, IS_LOADED_LATER: String(isLoadedLater) };
   const result = await build({ ...common, ...options, define, outfile: name });
   const script = result.outputFiles.find((file) => file.path.endsWith(name));
   writeFileSync(join(output, name), script.contents);

@@ -1,10 +1,10 @@
-"""Diagrams are found in pages before these are converted."""
+"""Diagrams and catalogues are found in pages before these are converted."""
 
 from __future__ import annotations
 
 import pytest
 
-from modeldiagrams.hosting.mentions import find_mentions
+from modeldiagrams.hosting.mentions import find_catalogues, find_mentions
 
 RST = """
 Title
@@ -128,3 +128,34 @@ Prose: of a step.
 )
 def test_mentions_have_the_options_and_bodies_that_hosts_read(text, expected):
     assert list(find_mentions(text)) == expected
+
+
+CATALOGUES = """
+.. model-catalogue:: torchvision.models timm.models
+   :group-by: none
+
+   depth: 1
+
+.. model-graph:: mypkg.Net
+
+.. code-block:: rst
+
+   .. model-catalogue:: example.models
+
+```model-catalogue
+of: mypkg
+```
+
+:::{model-catalogue} mypkg.*Net
+:exclude: a, b
+:::
+"""
+
+
+def test_catalogues_have_their_lines():
+    assert list(find_catalogues(CATALOGUES)) == [
+        ({"of": "torchvision.models timm.models", "group-by": "none"}, "\ndepth: 1", 2),
+        ({}, "of: mypkg", 13),
+        ({"of": "mypkg.*Net", "exclude": "a, b"}, "", 17),
+    ]
+    assert list(find_mentions(CATALOGUES)) == [({"model": "mypkg.Net"}, "")]

@@ -18,19 +18,18 @@ def read_catalogue_text(values: Mapping[str, Any], body: str) -> CatalogueOption
     """Read the text of a catalogue.
 
     Args:
-        values: Option name → value; `of` is the directive's argument, names separated by spaces or commas.
+        values: Option name → value; the directive's argument is `of`.
         body: More options, as YAML (`of: torchvision.models`), or the names alone.
 
     Raises:
         ModelDiagramsError: for the first mistake; begins with the directive's name.
     """
     try:
-        written = read_yaml(body)
-        more = written if isinstance(written, dict) else {"of": written} if written else {}
-        merged = {**values, **{str(name): value for name, value in more.items()}}
-        for name in {"of", "exclude"} & merged.keys():
-            if isinstance(merged[name], str):
-                merged[name] = ",".join(merged[name].replace(",", " ").split())
-        return read_catalogue(merged)
+        more = read_yaml(body)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"model-catalogue: the body: {error}") from error
+    named = more if isinstance(more, dict) else {"of": more} if more else {}
+    try:
+        return read_catalogue({**values, **{str(name): value for name, value in named.items()}})
     except ModelDiagramsError as error:
         raise ModelDiagramsError(f"model-catalogue: {error}") from error

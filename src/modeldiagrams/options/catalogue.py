@@ -55,7 +55,8 @@ def read_catalogue(values: Mapping[str, Any]) -> CatalogueOptions:
     """Read the options of a catalogue.
 
     Args:
-        values: Option name → value: `of`, `exclude`, `group-by`; all others are options of every diagram.
+        values: Option name → value: `of`, `exclude`, `group-by`; all others are options of every diagram. Names in text
+            are separated by spaces or commas.
 
     Raises:
         OptionError: for the first invalid option.
@@ -63,7 +64,7 @@ def read_catalogue(values: Mapping[str, Any]) -> CatalogueOptions:
     own = {field: values[name] for name, field in _OWN.items() if values.get(name) is not None}
     shared = {name: value for name, value in values.items() if name not in _OWN}
     for name in {"of", "exclude"} & own.keys():
-        own[name] = tuple(read_patterns(own[name]))
+        own[name] = _read_names(name, own[name])
     if not own.get("of"):
         raise OptionError("of", "missing: expected a package, a module, or names of models (`torchvision.models`)")
     for name in own["of"]:
@@ -77,3 +78,12 @@ def read_catalogue(values: Mapping[str, Any]) -> CatalogueOptions:
     found = CatalogueOptions(**own, values=shared)
     found.options_for("mypkg.Model", {})  # reports invalid options once
     return found
+
+
+def _read_names(option: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = read_patterns(",".join(value.replace(",", " ").split()))
+    try:
+        return msgspec.convert(value, tuple[str, ...])
+    except msgspec.ValidationError as error:
+        raise OptionError(option, f"expected names, `[torchvision.models, 'mypkg.*Net']`, got {value!r}") from error

@@ -1,5 +1,6 @@
-/** Compares a diagram with the same model in another version of the documentation. */
+/** Compares a diagram with the same model in another version of the documentation, or with another model. */
 import type { Difference } from "../../diff/difference.js";
+import type { GraphData } from "../../graph/graph.js";
 import type { Viz } from "../../layout/layout.js";
 import type { Comparing } from "../../session/core.js";
 import type { Session } from "../../session/session.js";
@@ -7,12 +8,17 @@ import { words } from "../../shared/comparison_strings.js";
 import { noSteps } from "../../shared/slices.js";
 import { fill, strings } from "../../shared/strings.js";
 import { box, make } from "../controls/dom.js";
-import { loadOwn } from "../loading/loader.js";
+import { loadData, loadOwn } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 import { type ChangeBar, changeWords } from "./change_bar.js";
 import { IncomparableError, otherGraph } from "./other_graph.js";
 import { checkpointLine, headLines, listed } from "./summary.js";
 import { findVersions, isLater, type Version } from "./versions.js";
+
+interface Side {
+  name: string;
+  graph: GraphData;
+}
 
 export class VersionComparison {
   readonly #widget: Widget;
@@ -37,11 +43,11 @@ export class VersionComparison {
     this.#select.addEventListener("change", () => void this.start(this.#select.value));
     // the picture of a difference has its two versions
     if (widget.host.hasAttribute("changes")) return;
-    const picker = make("label", "mg-version", words.compareWith, this.#select);
-    bar.element.prepend(picker);
     bar.element.append(this.#sheet);
     bar.onClose = () => void this.#end();
     bar.onShown = (shown) => this.#light(shown);
+    if (widget.host.hasAttribute("against")) return;
+    bar.element.prepend(make("label", "mg-version", words.compareWith, this.#select));
     widget.compareWith = (name) => this.start(name);
   }
 
@@ -59,19 +65,50 @@ export class VersionComparison {
   /** Show what changed between a version and this one; without a name, the model. */
   async start(name: string | undefined): Promise<void> {
     if (!name) return this.#end();
+    await this.#attempt(async (own, wish) => {
+      const versions = await this.#offer();
+      if (wish !== this.#wish) return;
+      const version = versions.find((one) => one.name === name);
+      this.#select.value = version?.name ?? "";
+      if (version === undefined) throw new IncomparableError(fill(words.noSuchVersion, name));
+      const id = this.#widget.host.getAttribute("graph") ?? "";
+      const other = await otherGraph(id, this.#site, own.data, version);
+      const sides: [Side, Side] = [
+        { name: version.name, graph: other },
+        { name: await this.#ownName(), graph: own.data },
+      ];
+      if (isLater(sides[0].name, sides[1].name)) sides.reverse();
+      await this.#compare(sides, version.name, wish);
+    });
+  }
+
+  /** Show what differs between another model, whose data is beside this one's, and this one. */
+  async startWith(id: string): Promise<void> {
+    await this.#attempt(async (own, wish) => {
+      const core = await loadOwn("core.js");
+      const { graph } = await core.unfold(await loadData(id, new URL(`${encodeURIComponent(id)}.js`, this.#site).href));
+      const [before = "", after = ""] = this.#widget.host.getAttribute("names")?.split(" ") ?? [];
+      await this.#compare(
+        [
+          { name: before, graph },
+          { name: after, graph: own.data },
+        ],
+        undefined,
+        wish,
+      );
+    });
+  }
+
+  /** Compare with the model as it is now, and say why not if that fails. */
+  async #attempt(work: (own: Session, wish: number) => Promise<void>): Promise<void> {
     this.#wish += 1;
     const wish = this.#wish;
     await this.#widget.tasks.withSession((session) => {
       if (session.difference === undefined) this.#own = session;
     });
     this.#bar.open(strings.loading, false);
-    const versions = await this.#offer();
-    if (wish !== this.#wish) return;
-    const version = versions.find((one) => one.name === name);
-    this.#select.value = version?.name ?? "";
     try {
-      if (version === undefined) throw new IncomparableError(fill(words.noSuchVersion, name));
-      await this.#compare(version, wish);
+      if (wish === this.#wish && this.#own !== undefined) await work(this.#own, wish);
     } catch (error) {
       if (!(error instanceof IncomparableError)) throw error;
       if (wish === this.#wish) await this.#say(error.message);
@@ -92,16 +129,14 @@ export class VersionComparison {
     return others;
   }
 
-  async #compare(version: Version, wish: number): Promise<void> {
+  /** @param version that links name, if one is compared */
+  async #compare(sides: readonly [Side, Side], version: string | undefined, wish: number): Promise<void> {
     const own = this.#own;
     if (own === undefined) return;
-    const id = this.#widget.host.getAttribute("graph") ?? "";
-    const other = await otherGraph(id, this.#site, own.data, version);
-    const names = [version.name, await this.#ownName()];
-    if (own.data.status.state !== "complete") throw new IncomparableError(fill(words.incomplete, names[1] ?? ""));
-    const graphs = [other, own.data] as const;
-    const [before, after] = isLater(names[0] ?? "", names[1] ?? "") ? ([graphs[1], graphs[0]] as const) : graphs;
-    if (before !== other) names.reverse();
+    const partial = sides.find(({ graph }) => graph.status.state !== "complete");
+    if (partial !== undefined) throw new IncomparableError(fill(words.incomplete, partial.name));
+    const [before, after] = [sides[0].graph, sides[1].graph];
+    const names = sides.map(({ name }) => name);
     const first = this.#comparing.compare(before, after, false);
     const withDetails = listed(first.difference, false).length === 0;
     const compared = withDetails ? this.#comparing.compare(before, after, true) : first;
@@ -120,7 +155,7 @@ export class VersionComparison {
       }.bind(this),
     );
     if (wish !== this.#wish) return;
-    this.#widget.comparedWith = version.name;
+    this.#widget.comparedWith = version;
     this.#bar.name(names[0] ?? "", names[1] ?? "");
     this.#bar.open("", true);
     this.#bar.show("both");

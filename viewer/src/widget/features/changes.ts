@@ -30,6 +30,8 @@ const RIGHT = "M6 3.5l4.5 4.5L6 12.5";
 
 export function changes(widget: Widget): void {
   const anchor = widget.host.getAttribute("changes");
+  // the id of another model's diagram, in a catalogue
+  const against = widget.host.getAttribute("against");
   const rows = rowsOf(anchor);
   let shown: Shown | undefined;
   const withShown: WithShown = async (task) => {
@@ -52,7 +54,8 @@ export function changes(widget: Widget): void {
     widget.toolbar.add(iconButton(`${strings.previousChange} (P)`, LEFT, () => go(-1)));
     widget.toolbar.add(iconButton(`${strings.nextChange} (N)`, RIGHT, () => go(1)));
     linkRows(widget, rows, withShown);
-  } else if (mayHaveVersions(widget.host)) offerVersions(widget, withShown);
+  } else if (against !== null) void withShown(({ versions }) => void versions.startWith(against));
+  else if (mayHaveVersions(widget.host)) offerVersions(widget, withShown);
 }
 
 function offerVersions(widget: Widget, withShown: WithShown): void {

@@ -26,8 +26,8 @@ export class LoadError extends Error {
   }
 }
 
-/** Load the data of a diagram from its script, unless it is inline. */
-export async function loadData(id: string, url: string | undefined): Promise<FoldedData> {
+/** Load the data of a diagram, or of a catalogue, from its script, unless it is inline. */
+export async function loadData<Data = FoldedData>(id: string, url: string | undefined): Promise<Data> {
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) {
     await loadScript(url, id).catch(async (error: unknown) => {
@@ -37,10 +37,10 @@ export async function loadData(id: string, url: string | undefined): Promise<Fol
     });
   }
   const data = registered();
-  if (typeof data === "object") return data;
+  if (typeof data === "object") return data as Data;
   try {
     // undefined if the script belongs to another diagram
-    const read = JSON.parse(await unpacked(data ?? "")) as FoldedData;
+    const read = JSON.parse(await unpacked(data ?? ""));
     globalThis.modelDiagramsData?.set(id, read);
     return read;
   } catch {
@@ -176,7 +176,7 @@ async function runPacked(packed: string): Promise<void> {
 const scripts = new Map<string, Promise<void>>();
 
 /** Run a script once per page; after a failure it can be tried again. */
-function loadScript(url: string | undefined, name: string): Promise<void> {
+export function loadScript(url: string | undefined, name: string): Promise<void> {
   if (url === undefined) return Promise.reject(new LoadError(name));
   let loading = scripts.get(url);
   if (loading === undefined) {

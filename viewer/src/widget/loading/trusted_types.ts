@@ -16,6 +16,10 @@ declare global {
 /** The URL of this script; empty for an inline one. */
 export const HOME = (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src;
 
+/** A page may allow each name once. Set by the build for scripts that run without the widget's. */
+declare const POLICY: string;
+const NAME = typeof POLICY === "undefined" ? "modeldiagrams" : POLICY;
+
 let policy: Policy | undefined;
 
 /** URLs made for the texts of scripts in the page. */
@@ -26,7 +30,7 @@ function rules(): Policy {
   if (policy === undefined) {
     policy = { createHTML: (text) => text, createScriptURL: checked };
     try {
-      policy = globalThis.trustedTypes?.createPolicy("modeldiagrams", policy) ?? policy;
+      policy = globalThis.trustedTypes?.createPolicy(NAME, policy) ?? policy;
     } catch {
       // the page doesn't list it
     }

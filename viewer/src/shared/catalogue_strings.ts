@@ -1,0 +1,63 @@
+/** Messages of `catalogue.js`. */
+import { withTranslations } from "./strings.js";
+
+export const words = withTranslations({
+  searchModels: "Search",
+  searchModelsHint: "Names, layers, ops: resnet, uses GroupNorm, -softmax",
+  sortBy: "Sort by",
+  sort_name: "Name",
+  sort_parameters: "Parameters",
+  sort_flops: "FLOPs",
+  sort_activations: "Activations",
+  sort_since: "First version",
+  ascending: "Ascending",
+  descending: "Descending",
+  within: "Show",
+  withinAll: "All models",
+  modules: "Modules",
+  families: "Families",
+  size: "Size",
+  anySize: "Any size",
+  countedChoice: "{0} ({1})",
+  listView: "View",
+  cards: "Cards",
+  table: "Table",
+
+  // the line of the result
+  allModels: "{0} models",
+  allInFamilies: "{0} models in {1} families",
+  someModels: "{0} of {1} models",
+  someModelsWho: "{0} of {1} models {2}",
+  useThese: "use {0}",
+  notUseThese: "don’t use {0}",
+  areNamed: "match “{0}”",
+  notNamed: "don’t match “{0}”",
+  namedOrUse: "match “{0}” or use {1}",
+  notNamedNorUse: "don’t match “{0}” or use {1}",
+  and: "{0} and {1}",
+  or: "{0} or {1}",
+  moreNames: "{0} more",
+
+  // cards
+  modelsInGroup: "{0} models",
+  inputsOf: "Inputs",
+  since: "Since",
+  range: "{0}–{1}",
+  assumedInputs: "assumed inputs",
+  alsoNamed: "also {0}",
+  modelsOf: "{0} models: {1}",
+  matching: "{0} of them found",
+  model: "Model",
+  noDiagram: "No diagram: {0}",
+
+  // comparing two
+  comparePick: "Compare",
+  compareThis: "Compare {0}",
+  chooseSecond: "{0} is chosen. Choose a model to compare it with.",
+  compareTwo: "Compare {0} with {1}",
+  clearChoice: "Clear",
+  chosenTwo: "Two models to compare",
+  comparedTitle: "{1} compared with {0}",
+  closeComparison: "Close",
+  failedModel: "{0} can’t be compared: it has no diagram. {1}",
+});
