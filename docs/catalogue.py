@@ -1,7 +1,7 @@
 """Trace the models of the pages in `examples/catalogue` anew: ``python docs/catalogue.py [models at a time]``.
 
-It writes the graphs that builds of this documentation take from `model-graphs`, as ``modeldiagrams snapshot`` does for a
-site of these pages alone. It needs torchvision and transformers; a graph whose model has not changed stays as it is.
+It writes the graphs that builds of the documentation take from `model-graphs`, like ``modeldiagrams snapshot`` of a site
+with these pages alone. It needs torchvision and transformers; a graph whose model has not changed stays as it is.
 """
 
 from __future__ import annotations
