@@ -69,7 +69,7 @@ class ModelCatalogueDirective(HostDirective):
         listed = domain.list_models(options)
         for source in listed.sources:
             self.env.note_dependency(source)
-        if self.env.docname not in domain.pages_of:
+        if not any(domain.pages_of.get(self.env.docname, {}).values()):
             self.env.note_reread()  # nothing tells when the graph of a model changes
         found = build_catalogue(self.builder, options, self.settings.options, listed)
         # its data has links, which are relative to its page

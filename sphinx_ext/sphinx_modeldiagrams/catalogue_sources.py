@@ -51,7 +51,8 @@ def write_pages(app: Sphinx) -> None:
     files = {name: Path(env.doc2path(name)) for name in sorted(env.found_docs)}
     texts = {name: file.read_text("utf-8", "replace") for name, file in files.items()}
     domain.model_pages = {name for name, text in texts.items() if MARK in text[:_HEAD]}
-    domain.hidden_pages = set() if makes_page_for_each(app.builder) else domain.model_pages
+    has_pages = makes_page_for_each(app.builder)
+    domain.hidden_pages = set() if has_pages else domain.model_pages
     format_page, suffix = _choose_format(app.config)
     wanted: dict[str, str] = {}
     for docname in texts.keys() - domain.model_pages:
@@ -60,14 +61,14 @@ def write_pages(app: Sphinx) -> None:
             with contextlib.suppress(ModelDiagramsError):  # reported by the directive
                 options = read_catalogue_text(values, body)
                 found = dict.fromkeys(domain.list_models(options).models, options) | found
-        if found and makes_page_for_each(app.builder):
-            every = name_pages(docname, found)
-            pages = {model: page for model, page in every.items() if not _is_excluded(app.config, f"{page}{suffix}")}
-            domain.pages_of[docname] = pages
-            # authors may write the page of a model themselves
-            for model in [model for model, page in pages.items() if page in domain.model_pages or page not in texts]:
-                wanted[pages[model]] = format_page(model, found[model], docname)
-    if not makes_page_for_each(app.builder):
+        if found:
+            pages = domain.pages_of[docname] = name_pages(docname, found)
+            for model, page in pages.items():
+                if not has_pages or _is_excluded(app.config, f"{page}{suffix}"):
+                    pages[model] = ""
+                elif page in domain.model_pages or page not in texts:  # else its author writes it
+                    wanted[page] = format_page(model, found[model], docname)
+    if not has_pages:
         return
     try:
         contents = {Path(app.srcdir, f"{page}{suffix}"): text for page, text in wanted.items()}

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from modeldiagrams.engine.catalogue.entries import Catalogue, CatalogueModel
-    from modeldiagrams.engine.catalogue.traits import Traits
     from modeldiagrams.ir.figures import Figures
+    from modeldiagrams.ir.traits import Traits
 
 __all__ = ["find_families", "join_aliases", "summarise_failures"]
 
