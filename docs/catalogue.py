@@ -1,7 +1,7 @@
 """Trace the models of the pages in `examples/catalogue` anew: ``python docs/catalogue.py [models at a time]``.
 
-It writes the graphs that builds of the documentation take from `model-graphs`, like ``modeldiagrams snapshot`` of a site
-with these pages alone. It needs torchvision and transformers; a graph whose model has not changed stays as it is.
+Builds of the documentation take the graphs from `model-graphs`. This writes them like ``modeldiagrams snapshot`` of a
+site that has only these pages, and leaves those of unchanged models as they are. It needs torchvision and transformers.
 """
 
 from __future__ import annotations
