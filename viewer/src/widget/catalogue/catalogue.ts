@@ -10,6 +10,8 @@ import { PageTable } from "./page_table.js";
 import { resultLine } from "./result_line.js";
 import { selected } from "./selection.js";
 
+const MADE = /^mg-(catalogue-(bar|result|cards)|compare-bar|comparison)$/;
+
 export class Catalogue {
   readonly #host: HTMLElement;
   readonly #listing: Listing;
@@ -25,6 +27,8 @@ export class Catalogue {
   private constructor(host: HTMLElement, listing: Listing, assets: string) {
     this.#host = host;
     this.#listing = listing;
+    // a copy of a page that a host kept (Turbo) has what the original's script made
+    for (const child of [...host.children]) if (MADE.test(child.className)) child.remove();
     this.#place = [...document.querySelectorAll(host.localName)].indexOf(host);
     this.#table = new PageTable(host);
     const pair = new ComparedPair(host, assets);

@@ -5,6 +5,7 @@ import { colourBehind, hex } from "../controls/css_colour.js";
 import { box, button, make } from "../controls/dom.js";
 import { LoadError, loadData, loadScript, ownUrl, wasmAllowed } from "../loading/loader.js";
 import type { Model } from "./catalogue_data.js";
+import { imageOf } from "./family_card.js";
 import { figuresOf } from "./figures.js";
 
 type Pair = readonly [before: Model, after: Model];
@@ -64,7 +65,7 @@ export class ComparedPair {
     const close = button(words.closeComparison, () => dialog.close());
     close.classList.add("mg-comparison-close");
     note.role = "status";
-    dialog.replaceChildren(make("header", "", title, close), figureTable(pair), note);
+    dialog.replaceChildren(make("header", "", title, close), this.#figures(pair), note);
     dialog.ariaLabel = title.textContent;
     // colours of the page now, as readers switch between light and dark
     dialog.style.background = hex(colourBehind(this.#host));
@@ -102,6 +103,18 @@ export class ComparedPair {
     }
   }
 
+  #figures(pair: Pair): HTMLElement {
+    const figures = pair.map((model) => figuresOf([model]));
+    const titles = [...new Set(figures.flatMap((one) => [...one.keys()]))];
+    const names = namesOf(pair).map((name, at) => make("th", "", imageOf(pair[at]?.picture, this.#assets), name));
+    const rows = titles.map((title) => {
+      const cells = figures.map((one) => make("td", "", one.get(title) ?? "–"));
+      return make("tr", "", make("th", "", title), ...cells);
+    });
+    const head = make("thead", "", make("tr", "", make("td", ""), ...names));
+    return box("mg-table", make("table", "mg-rows", head, make("tbody", "", ...rows)));
+  }
+
   #urlOf({ id }: Model): string {
     return new URL(`${encodeURIComponent(id)}.js`, this.#assets).href;
   }
@@ -110,15 +123,4 @@ export class ComparedPair {
 /** Short names, unless they are the same. */
 function namesOf([a, b]: Pair): [string, string] {
   return a.shortName === b.shortName ? [a.name, b.name] : [a.shortName, b.shortName];
-}
-
-function figureTable(pair: Pair): HTMLElement {
-  const figures = pair.map((model) => figuresOf([model]));
-  const titles = [...new Set(figures.flatMap((one) => [...one.keys()]))];
-  const head = make("tr", "", make("td", ""), ...namesOf(pair).map((name) => make("th", "", name)));
-  const rows = titles.map((title) => {
-    const cells = figures.map((one) => make("td", "", one.get(title) ?? "–"));
-    return make("tr", "", make("th", "", title), ...cells);
-  });
-  return box("mg-table", make("table", "mg-rows", make("thead", "", head), make("tbody", "", ...rows)));
 }

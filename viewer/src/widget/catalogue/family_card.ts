@@ -48,14 +48,19 @@ function pictureOf(file: string | undefined, page: string | undefined, { assets 
     picture.tabIndex = -1;
     picture.ariaHidden = "true";
   }
-  if (!file) return picture;
+  picture.append(imageOf(file, assets));
+  return picture;
+}
+
+/** The small picture of a model, if it has one. */
+export function imageOf(file: string | undefined, assets: string): Node {
+  if (!file) return document.createTextNode("");
   const image = make("img", "");
   image.loading = "lazy";
   image.decoding = "async";
   image.alt = "";
   image.src = new URL(encodeURIComponent(file), assets).href;
-  picture.append(image);
-  return picture;
+  return image;
 }
 
 /** The name of a model, which leads to its page. */
