@@ -32,7 +32,7 @@ export function cardOf(found: Found, context: Context): HTMLElement {
     "mg-card",
     picture,
     make("p", "mg-card-name", only ? nameOf(only) : data.name),
-    make("p", "mg-card-class", only?.name ?? data.class ?? ""),
+    make("p", "mg-card-class", ...withBreaks(only?.name ?? data.class ?? "")),
     make("dl", "mg-card-figures", ...figures),
     ...notesOf(models, only),
     pick(first, only ? words.pick : fill(words.pickThis, first.shortName), context),
@@ -69,6 +69,11 @@ function nameOf({ shortName, name, page }: Model): HTMLElement {
   if (page) link.setAttribute("href", page);
   link.title = name;
   return link;
+}
+
+/** Names may break after dots, rather than inside words. */
+function withBreaks(name: string): (Node | string)[] {
+  return name.split(/(?<=\.)/).flatMap((part) => [part, document.createElement("wbr")]);
 }
 
 function notesOf(models: readonly Model[], only: Model | undefined): HTMLElement[] {
