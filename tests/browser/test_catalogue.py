@@ -74,6 +74,7 @@ def test_data_waits_until_a_reader_comes_near_and_pictures_too(reader, server):
     reader.page.locator("model-catalogue[data-view]").wait_for()
     told(reader.page, "models in 60 families")
     assert not reader.page.locator("table.mg-catalogue").is_visible()
+    reader.page.wait_for_function("document.querySelector('.mg-card img').naturalWidth > 0")
     # nothing of the viewer
     scripts = {name for name in reader.requests if name.endswith(".js")}
     assert scripts == {"catalogue.js", "catalogue-far.js"}
@@ -162,7 +163,7 @@ def test_the_table_follows_the_choice(reader, server):
     shown = rows.locator("> th[scope=row]").all_inner_texts()
     assert len(shown) == 6
     assert all("resnet" in text.lower() for text in shown)
-    assert page.url.endswith("models-view=table")
+    assert page.url.endswith("few.html?models-view=table&models=resnet")
     page.get_by_role("button", name="Cards").click()
     page.locator(".mg-card").first.wait_for()
     assert not rows.first.is_visible()

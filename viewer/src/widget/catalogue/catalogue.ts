@@ -39,6 +39,7 @@ export class Catalogue {
     host.prepend(this.#bar.element, this.#line, this.#cards.element, pair.element);
   }
 
+  /** @param assets the URL of a file in the site's folder of diagrams */
   static async start(host: HTMLElement, data: CatalogueData, assets: string): Promise<Catalogue> {
     const catalogue = new Catalogue(host, await inSlices(listed(data)), assets);
     await catalogue.readAddress();

@@ -8,7 +8,7 @@ import type { Found } from "./selection.js";
 
 /** What cards need of their catalogue. */
 export interface Context {
-  /** The URL of the folder of the catalogue's files. */
+  /** The URL of the catalogue's data; all its files are in one folder. */
   assets: string;
   isChosen(model: Model): boolean;
   choose(model: Model, isChosen: boolean): void;
