@@ -20,8 +20,9 @@ type Said = "details" | "names";
 const LEGIBLE: Readonly<Record<Said, number>> = { details: 0.6, names: 0.4 };
 /** Lengths of lines to try, px; 0 for a flow from top to bottom. */
 const LINES = [0, 160, 240, 340, 480];
-/** In an `<img>`, dark is what the `color-scheme` of the element says. */
-const STYLE = `<style>svg{color:${THEMES.light.text}}@media(prefers-color-scheme:dark){svg{color:${THEMES.dark.text}}}</style>`;
+/** In an `<img>`, dark is what the `color-scheme` of the element says; some browsers take the system's, so it has a background. */
+const coloured = ({ text, background }: (typeof THEMES)["light"]) => `svg{color:${text};background:${background}}`;
+const STYLE = `<style>${coloured(THEMES.light)}@media(prefers-color-scheme:dark){${coloured(THEMES.dark)}}</style>`;
 
 /** What may be on the card: which modules are open, and how many boxes a container shows. */
 interface Content {
