@@ -21,7 +21,7 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 # the same fence as in MkDocs
-myst_fence_as_directive = ["model-graph", "model-diff", "model-changes", "model-history"]
+myst_fence_as_directive = ["model-graph", "model-diff", "model-changes", "model-history", "model-catalogue"]
 html_theme = "furo"
 html_title = "modeldiagrams"
 # the first screen of the sidebar holds all groups

@@ -8,13 +8,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 import click
 import griffe
 import yaml
 
 from modeldiagrams.cli import main
+from modeldiagrams.options.catalogue import CatalogueOptions
 from modeldiagrams.options.options import GROUPS
 from modeldiagrams.options.parsing import collect_help, list_options
 from modeldiagrams.options.settings import list_setting_help
@@ -59,6 +60,13 @@ def options() -> str:
         + _format_entries({name: help_[name] for name in list_options(group.type)})
         for group in GROUPS
     )
+
+
+def catalogue() -> str:
+    """List the options that only catalogues have."""
+    hints = get_type_hints(CatalogueOptions, include_extras=True).items()
+    help_ = {name.replace("_", "-"): hint.__metadata__[0].description for name, hint in hints if name != "values"}
+    return _format_entries(help_)
 
 
 def settings() -> str:

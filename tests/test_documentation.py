@@ -15,6 +15,8 @@ import yaml
 
 import modeldiagrams
 from modeldiagrams.cli import main
+from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
+from modeldiagrams.hosting.mentions import find_catalogues
 from modeldiagrams.options.parsing import collect_help
 
 ROOT = Path(__file__).parent.parent
@@ -71,6 +73,15 @@ def test_options_of_diagrams_exist() -> None:
     for page, options in found:
         if isinstance(options, dict):  # else it is the name of a model
             assert {name.replace("_", "-") for name in options} - known == set(), page
+
+
+def test_catalogues_are_valid() -> None:
+    fences = [({}, text) for _, text in blocks("model-catalogue")]
+    directives = [(values, body) for _, text in blocks("rst") for values, body, _ in find_catalogues(text)]
+    assert len(fences) > 1
+    assert directives
+    for values, body in (*fences, *directives):
+        assert read_catalogue_text(values, body).of
 
 
 def test_examples_of_named_sizes_are_true() -> None:

@@ -22,13 +22,13 @@ from mkdocs.plugins import get_plugin_logger
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.documented_classes import is_module, is_selected
-from modeldiagrams.markdown.fence import FENCE, IF_POSSIBLE_FENCE, LOCATION
+from modeldiagrams.markdown.fence import FENCE, IF_POSSIBLE_FENCE, LOCATION, PAGE_FENCE
 from modeldiagrams.options.docstring_field import read_field, split_field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from griffe import Object
+    from griffe import Module, Object
 
 __all__ = ["DiagramsExtension", "add_to_mkdocstrings"]
 
@@ -41,13 +41,15 @@ _log = get_plugin_logger("modeldiagrams")
 class DiagramsExtension(Extension):
     """Adds a fence to docstrings; mkdocstrings converts them with the site's Markdown extensions."""
 
-    def __init__(self, patterns: Sequence[str] = ("*",)) -> None:
+    def __init__(self, patterns: Sequence[str] = ("*",), listed: Iterable[str] = ()) -> None:
         """Remember the patterns; called by Griffe.
 
         Args:
             patterns: Patterns of full names of classes that get a diagram without requesting one.
+            listed: Full names of what catalogues list, read when a package is loaded.
         """
         self._patterns = tuple(patterns)
+        self._listed = listed
 
     def on_class(self, *, cls: Class, **_: Any) -> None:
         """Add a diagram to a class; called by Griffe."""
@@ -57,6 +59,13 @@ class DiagramsExtension(Extension):
         """Add a diagram to a function that requests one because it returns a model; called by Griffe."""
         if func.parent is not None and func.parent.is_module:
             self._add_diagram(func, chosen=False)
+
+    def on_package(self, *, pkg: Module, **_: Any) -> None:
+        """Add links to the classes and functions that catalogues list, under any name; called by Griffe."""
+        for name in self._listed:
+            found = _find(pkg, name) if name.startswith(f"{pkg.path}.") else None
+            if isinstance(found, Class | Function):
+                _add_fence(found, found.docstring, f"```{PAGE_FENCE}\n{name}\n```")
 
     def _add_diagram(self, documented: Class | Function, *, chosen: bool) -> None:
         docstring = documented.docstring or _MissingDocstring("", lineno=documented.lineno, parent=documented)
@@ -70,16 +79,8 @@ class DiagramsExtension(Extension):
             return
         fence = IF_POSSIBLE_FENCE if field is None else FENCE
         body = json.dumps({"model": documented.path, **values}, default=str)
-        kind = _MissingDocstring if isinstance(docstring, _MissingDocstring) else _WithFence
-        documented.docstring = kind(
-            text,
-            lineno=docstring.lineno,
-            endlineno=docstring.endlineno,
-            parent=docstring.parent,
-            parser=docstring.parser,
-            parser_options=docstring.parser_options,
-        )
-        documented.docstring.fence = f'```{fence} {LOCATION}="{_UNQUOTED.sub("", location)}"\n{body}\n```'
+        docstring.value = text
+        _add_fence(documented, docstring, f'```{fence} {LOCATION}="{_UNQUOTED.sub("", location)}"\n{body}\n```')
 
 
 class _WithFence(Docstring):
@@ -98,6 +99,21 @@ class _MissingDocstring(_WithFence):
 
     def __bool__(self) -> bool:
         return False
+
+
+def _add_fence(documented: Class | Function, docstring: Docstring | None, fence: str) -> None:
+    """Add a fence after a docstring."""
+    docstring = docstring or _MissingDocstring("", lineno=documented.lineno, parent=documented)
+    kind = _MissingDocstring if isinstance(docstring, _MissingDocstring) else _WithFence
+    documented.docstring = kind(
+        docstring.value,
+        lineno=docstring.lineno,
+        endlineno=docstring.endlineno,
+        parent=docstring.parent,
+        parser=docstring.parser,
+        parser_options=docstring.parser_options,
+    )
+    documented.docstring.fence = f"{getattr(docstring, 'fence', '')}\n\n{fence}".strip()
 
 
 def _read_options(field: str, location: str) -> dict[str, Any] | None:
@@ -122,18 +138,23 @@ def _locate(docstring: Docstring) -> str:
     return f"{path}:{line}" if line else path
 
 
-def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # noqa: FBT001  (as `mkdocs.yml` has it)
+def add_to_mkdocstrings(
+    plugin: Any,
+    chosen: bool | Sequence[str],  # noqa: FBT001  (as `mkdocs.yml` has it)
+    listed: Iterable[str],
+) -> None:
     """Register the extension with mkdocstrings, which reads its own configuration later.
 
     Args:
         plugin: The plugin mkdocstrings.
         chosen: The classes that get a diagram: all modules, or patterns of their full names.
+        listed: As in `DiagramsExtension`.
     """
     handlers = plugin.config.handlers
     python = handlers.get("python") or {}
     options = python.get("options") or {}
     patterns = ["*"] if chosen is True else list(chosen or [])
-    extensions = [*(options.get("extensions") or []), {__name__: {"patterns": patterns}}]
+    extensions = [*(options.get("extensions") or []), {__name__: {"patterns": patterns, "listed": listed}}]
     handlers["python"] = {**python, "options": {**options, "extensions": extensions}}
 
 
@@ -143,8 +164,8 @@ def _is_module(cls: Class) -> bool:
     while waiting:
         for base in waiting.pop().bases:
             name = str(getattr(base, "canonical_path", base))
-            definition = _find_class(cls, name)
-            if definition is None:
+            definition = _find(cls, name)
+            if not isinstance(definition, Class):
                 unread.add(name)
             elif definition.path not in known:
                 known.add(definition.path)
@@ -152,11 +173,11 @@ def _is_module(cls: Class) -> bool:
     return is_module(known, unread)
 
 
-def _find_class(cls: Class, name: str) -> Class | None:
-    """Return the class of this name; None if its package was not read."""
+def _find(known: Object, name: str) -> Object | None:
+    """Return what has this name; None if its package was not read."""
     try:
-        found = cls.modules_collection.get_member(name)
+        found = known.modules_collection.get_member(name)
         found = found.final_target if found.is_alias else found
     except (AliasResolutionError, CyclicAliasError, KeyError):
         return None
-    return found if isinstance(found, Class) else None
+    return cast("Object", found)

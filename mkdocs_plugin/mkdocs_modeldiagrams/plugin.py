@@ -69,14 +69,22 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         # mkdocstrings may be installed without Griffe, for other languages
         if "mkdocstrings" in config.plugins and importlib.util.find_spec("griffe"):
             griffe_extension = importlib.import_module("mkdocs_modeldiagrams.griffe_extension")
-            griffe_extension.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
+            chosen, listed = self.config.mkdocstrings, self._site.listed
+            griffe_extension.add_to_mkdocstrings(config.plugins["mkdocstrings"], chosen, listed)
         return config
+
+    @event_priority(-200)
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:  # noqa: ARG002
+        """Add a page for each model of a catalogue, when other plugins have chosen the site's pages."""
+        self._current().add_model_pages(files)
+        return files
 
     @event_priority(-100)
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:  # noqa: ARG002
         """Run the models of all pages at the same time."""
+        site = self._current()
+        site.pages = files
         if not self._is_dirty:
-            site = self._current()
             prefetch(site.builder, site.settings, (file.content_string for file in files.documentation_pages()))
         return nav
 
@@ -100,7 +108,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             if former := files.get_file_from_path(f"{FOLDER}/{name}"):
                 files.remove(former)
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
-        if site.diagrams:
+        if site.diagrams or site.catalogue_files:
             _resolve_names(config, files)
             _list_files_for_print_page(config)
         pages = [file.page for file in files.documentation_pages() if file.page and file.page.content]
@@ -113,7 +121,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002
         """End the process that imported the models, because they may be edited before the next build."""
         site = self._current()
-        self._watch.update(site.tried_diagrams, self._root)
+        self._watch.update(site.tried_diagrams, site.lists.values(), self._root)
         if self._is_served:
             site.builder.renew()
         else:
@@ -125,7 +133,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         for path in config.watch:
             server.watch(path)
         self._watch.server = server
-        self._watch.update(self._current().tried_diagrams, self._root)
+        site = self._current()
+        self._watch.update(site.tried_diagrams, site.lists.values(), self._root)
         return server
 
     def on_build_error(self, **_: object) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.utils import get_relative_url
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
@@ -15,6 +17,7 @@ from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.html.changelog import Place, build_changelog, render_changelog
+from modeldiagrams.markdown.catalogue_fence import plan_model_pages
 from modeldiagrams.markdown.fence_host import FenceHost
 
 if TYPE_CHECKING:
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import File
 
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.engine.compare.documentation import Check
@@ -44,6 +46,9 @@ class Site(FenceHost):
     Attributes:
         anchors: The ids of diagrams on the current page, because MkDocs doesn't search the HTML of fences for them.
         tried_diagrams: All diagrams of this build, including those that failed and are not shown.
+        pages: All files of the site, with their addresses.
+        model_pages: Page with catalogues → model → its file.
+        listed: Model → a file, for links from API documentation; empty if the site doesn't want them.
         is_complete: Whether all pages are converted. Later conversions are repetitions, for excerpts of blog posts.
     """
 
@@ -53,6 +58,9 @@ class Site(FenceHost):
         self.builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
         self.anchors: set[str] = set()
         self.tried_diagrams: list[Diagram] = []
+        self.pages = Files([])
+        self.model_pages: dict[str, dict[str, str]] = {}
+        self.listed: dict[str, str] = {}
         self.is_complete = False
         self._file: File | None = None
         self._urls: set[str] = set()
@@ -102,17 +110,41 @@ class Site(FenceHost):
             PluginError: if the viewer has not been built.
         """
         diagrams = self.diagrams.values()
-        if not diagrams and not self._entries:
+        if not diagrams and not self._entries and not self.catalogue_files:
             return {}
         try:
             shared = build_shared_files(self.settings, self._entries)
         except RenderError as error:
             raise PluginError(f"modeldiagrams: {error}") from error
-        return {**shared, **build_diagram_files(diagrams, self.builder.page_data)}
+        return {**shared, **build_diagram_files(diagrams, self.builder.page_data), **self.catalogue_files}
 
     def assets_url(self) -> str:
         """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
         return get_relative_url(f"{FOLDER}/", self._url)
+
+    def model_page(self, model: str, *, in_data: bool = False) -> str | None:  # noqa: ARG002
+        """Return the URL of the page of a model that a catalogue on the current page lists."""
+        pages = self.model_pages.get(self.path, {})
+        file = self.pages.get_file_from_path(pages.get(model) or self.listed.get(model, ""))
+        return get_relative_url(file.url, self._url) if file else None
+
+    def add_model_pages(self, files: Files) -> None:
+        """Add a page for each model of a catalogue, unless the author has written it."""
+        self.listed.clear()  # of another language
+        for page in files.documentation_pages():
+            address = posixpath.splitext(page.dest_uri)[0]  # plugins for languages change it
+            address = address if page.name == "index" else address.removesuffix("/index")
+            planned = plan_model_pages(self, page.src_uri, page.content_string, address)
+            self.model_pages[page.src_uri] = {model: path for model, (path, _) in planned.items()}
+            if self.settings.catalogue_links:
+                self.listed.update(self.model_pages[page.src_uri] | self.listed)
+            for path, text in planned.values():
+                if files.get_file_from_path(path) is None:
+                    inclusion = InclusionLevel.NOT_IN_NAV
+                    file = File.generated(self.config, path, content=text, inclusion=inclusion)
+                    files.append(file)
+                    # what such plugins know of a page
+                    vars(file).update((name, value) for name, value in vars(page).items() if not hasattr(file, name))
 
     def class_link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve the link, if the site uses it."""

@@ -69,6 +69,8 @@ class ModelCatalogueDirective(HostDirective):
         listed = domain.list_models(options)
         for source in listed.sources:
             self.env.note_dependency(source)
+        if self.env.docname not in domain.pages_of:
+            self.env.note_reread()  # nothing tells when the graph of a model changes
         found = build_catalogue(self.builder, options, self.settings.options, listed)
         # its data has links, which are relative to its page
         found = msgspec.structs.replace(found, id=name_catalogue(found.id, self.env.docname))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_modeldiagrams.domain import ModelDiagramsDomain
     from sphinx_modeldiagrams.entries import Entry
 
 __all__ = ["list_outdated_documents"]
@@ -30,8 +29,9 @@ def list_outdated_documents(
     domain = domain_of(env)
     outdated = {*_list_diagrams(env)} | _list_documented(env)
     for names in (added, changed, outdated, env.found_docs):
-        names.difference_update(domain.hidden_pages)
-    return sorted(outdated | _list_catalogues(domain, added | changed | removed | outdated))
+        # those that the doctrees of another builder have belong to them
+        names.difference_update(domain.hidden_pages - env.all_docs.keys())
+    return sorted(outdated | _list_catalogues(env, added | changed | removed | outdated))
 
 
 def _list_documented(env: BuildEnvironment) -> set[str]:
@@ -43,13 +43,13 @@ def _list_documented(env: BuildEnvironment) -> set[str]:
     return {found.docname for name, found in objects if name.rpartition(".")[2] in new ^ earlier}
 
 
-def _list_catalogues(domain: ModelDiagramsDomain, touched: set[str]) -> set[str]:
+def _list_catalogues(env: BuildEnvironment, touched: set[str]) -> set[str]:
     """List the documents of catalogues with another list, or a model whose document is touched."""
-    outdated = set()
+    domain, outdated = domain_of(env), set()
     for docname, entries in domain.catalogues.items():
         pages = domain.pages_of.get(docname, {})
         is_other = any(domain.list_models(entry["options"]) != entry["listed"] for entry in entries)
-        if is_other or not touched.isdisjoint(pages.values()):
+        if is_other or not touched.isdisjoint(pages.values()) or not locate_diagrams(env, docname).is_dir():
             outdated.add(docname)
     return outdated
 

@@ -9,11 +9,11 @@ from docutils import nodes
 from modeldiagrams.html.outline import Branch, build_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from modeldiagrams.render.draw import OutlineRow
 
-__all__ = ["build_lists", "draw_tree"]
+__all__ = ["build_lists"]
 
 # paper is small, figures do not break across pages, and LaTeX nests lists four deep
 _ROW_LIMIT = 40
@@ -41,35 +41,6 @@ def build_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]
             deeper += below
         level = deeper
     return top.children
-
-
-def draw_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
-    """Draw the hierarchy with lines, for plain text.
-
-    ::
-
-        Net
-        ├── fc1  Linear
-        └── blocks.0–11  Block ×12
-            └── linear  Linear
-    """
-    text = "\n".join([name, *_draw_lines(build_tree(rows))])
-    return nodes.literal_block(text, text, language="none")
-
-
-def _draw_lines(parent: Branch, indent: str = "") -> Iterator[str]:
-    """Yield a line for each row below a branch."""
-    last = len(parent.children) + bool(parent.hidden) - 1
-    for i, branch in enumerate(parent.children):
-        sign, deeper = ("└── ", "    ") if i == last else ("├── ", "│   ")
-        yield f"{indent}{sign}{_format_row(branch.row) if branch.row else ''}"
-        yield from _draw_lines(branch, indent + deeper)
-    if parent.hidden:
-        yield f"{indent}└── … {parent.hidden} more"
-
-
-def _format_row(row: OutlineRow) -> str:
-    return "  ".join(filter(None, (row.name, _get_class_name(row)))) + _format_times(row) + _format_remark(row)
 
 
 def _build_item(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:

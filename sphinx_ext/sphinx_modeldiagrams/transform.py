@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.change_list import list_changes
 from modeldiagrams.html.descriptions import explain_caution
 from modeldiagrams.html.module_table import summarise_diagram
 from modeldiagrams.html.outline import list_outline_rows
 from modeldiagrams.html.tour_parts import describe_step
+from modeldiagrams.ir.describing.text import describe
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.diagram_node import find_tour, model_graph, read_diagram, step_picture
 from sphinx_modeldiagrams.image_nodes import SIZE
 from sphinx_modeldiagrams.latex import kept_in_place, no_break
-from sphinx_modeldiagrams.outlines import build_lists, draw_tree
+from sphinx_modeldiagrams.outlines import build_lists
 from sphinx_modeldiagrams.static import draw_picture, replace_svg
 from sphinx_modeldiagrams.tables import build_table
 from sphinx_modeldiagrams.version_directives import build_changes
@@ -61,7 +63,7 @@ class ReplaceDiagrams(SphinxPostTransform):
             node.replace_self(content)
             if builder.format == "html":
                 _put_in_order(figure)
-            elif builder.format == "man":
+            elif builder.format in {"man", "markdown"}:
                 _convert_caption(figure)
 
 
@@ -80,7 +82,7 @@ def _put_in_order(figure: nodes.Element) -> None:
 
 
 def _convert_caption(figure: nodes.Element) -> None:
-    """Turn a caption into a paragraph: docutils starts no line after captions of manual pages."""
+    """Turn a caption into a paragraph: manual pages start no line after it, and writers of Markdown don't know it."""
     for caption in [child for child in figure if isinstance(child, nodes.caption)]:
         caption.replace_self(nodes.paragraph(caption.rawsource, "", *caption.children))
 
@@ -134,15 +136,17 @@ def _make_ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
 
 
 def _make_shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[nodes.Node]:
-    """Build the model's picture, or else its outline."""
+    """Build the model's picture, or else its outline; text for text."""
     graph = diagram.graph
     if graph is None:
         return []
+    if builder.format in {"text", "markdown"}:
+        site = builder.config.html_baseurl.rstrip("/")
+        remarks = {row.id: row.remark for row in list_outline_rows(diagram) if row.remark}
+        text = describe(graph, f"{site}/{FOLDER}/{diagram.id}.json" if site else "", remarks).rstrip()
+        return [nodes.literal_block(text, text, language="markdown")]
     picture = draw_picture(diagram, builder)
     if picture:
         return [picture]
     title = nodes.paragraph("", diagram.options.figure.alt or f"Architecture of {graph.model.name}:")
-    rows = list_outline_rows(diagram)
-    if builder.name == "text":
-        return [title, draw_tree(graph.model.name, rows)]
-    return [title, *build_lists(rows, references(node))]
+    return [title, *build_lists(list_outline_rows(diagram), references(node))]

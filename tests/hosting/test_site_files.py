@@ -39,7 +39,7 @@ def test_static_site_shares_no_script():
         {"static_only": True, "css_variables": {"--mg-line": "red"}, "defaults": {"palette": {"loss": "#b00"}}}
     )
     files = build_shared_files(settings, [])
-    assert sorted(files) == ["index.json", "model-graph.css"]
+    assert sorted(files) == ["catalogue.css", "index.json", "model-graph.css"]
     assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-hue-loss:#bb0000;--mg-line:red;}\n")
     assert "model-graph.js" in build_shared_files(Settings(), [])
 

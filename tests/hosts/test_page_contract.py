@@ -42,7 +42,7 @@ LATE = {
     "sizes.js",
 }
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
-VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
+VIEWER = {*SCRIPTS, "catalogue.js", "catalogue.css", "model-graph.css", "third-party-notices.txt"}
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_table_has_a_row_for_each_module(site):
 def test_folder_holds_viewer_index_and_files_of_each_diagram(site):
     ids = {entry["id"] for entry in index(site)}
     assert len(ids) == 3
-    diagrams = {f"{name}{suffix}" for name in ids for suffix in (".js", ".json")}
+    diagrams = {f"{name}{suffix}" for name in ids for suffix in (".js", ".json", ".txt")}
     assert {file.name for file in site.data.iterdir()} == {*VIEWER, "index.json", *diagrams}
 
 
@@ -163,7 +163,9 @@ def test_static_site_carries_no_script(build_site):
     page = site.page("index")
     assert "<svg" in page
     assert "model-graph.js" not in page
-    assert {file.name for file in site.data.iterdir()} == {"index.json", "model-graph.css", "net.json.json"}
+    assert {file.name for file in site.data.iterdir()} == {
+        *("index.json", "catalogue.css", "model-graph.css", "net.json.json", "net.json.txt")
+    }
     css = (site.data / "model-graph.css").read_text("utf-8")
     assert css.endswith("\nmodel-graph{--mg-line:var(--edge);}\n")
 
@@ -213,10 +215,11 @@ def test_raise_ends_the_build_and_says_where(build_site, host):
 def test_next_build_takes_page_data_from_the_cache(build_site, tmp_path):
     cache = tmp_path / "cache"
     first = build_site({"index": [NET]}, cache_dir=str(cache))
-    (kept,) = cache.glob("*.page.json.gz")
-    kept.write_bytes(gzip.compress(b'"as kept"'))
+    for kept in cache.glob("*.page.json.gz"):
+        kept.write_bytes(gzip.compress(b'"as kept"'))
     second = build_site({"index": [NET]}, cache_dir=str(cache))
     assert packed_in(second.data / "net.json.js") == "as kept"
+    assert (second.data / "net.json.txt").read_text("utf-8") == "as kept"
     assert unpacked(packed_in(first.data / "net.json.js")).startswith('{"graph":{')
 
 

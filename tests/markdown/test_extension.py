@@ -16,6 +16,7 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 
 from graphs import small_graph
+from hosts.work_tree import changes, commit
 from modeldiagrams.errors import SettingError
 from modeldiagrams.ir.serialize import load, save
 from modeldiagrams.markdown import extension
@@ -55,6 +56,7 @@ class _Context(Extension):
             "root_dir": str(root),
             "docs_dir": "docs",
             "site_dir": "site",
+            "use_directory_urls": True,
             "repo_url": "https://github.com/org/project",
         }
 
@@ -250,3 +252,57 @@ def test_on_error_raises_or_stays_silent(folder, caplog):
 def test_wrong_setting_raises(configs, message):
     with pytest.raises(SettingError, match=message):
         convert("", **configs)
+
+
+def written(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "docs" / "guide" / "zoo").glob("*")}
+
+
+@pytest.fixture
+def zoo(folder, monkeypatch):
+    """Converts a page with a catalogue in Zensical."""
+    monkeypatch.setattr(extension, "_services", extension.Services())
+    shutil.copytree(Path(__file__).parents[1] / "tinymodels", folder / "tinymodels")
+
+    def build(*models: str) -> str:
+        fence = f"```model-catalogue\nof: [{', '.join(models)}]\ninputs: [1, 4]\n```\n" if models else ""
+        text = f"# The zoo\n\n{fence}"
+        (folder / "docs" / "guide" / "zoo.md").write_text(text)
+        return convert(text, _Context(folder, "guide/zoo/", "guide/zoo.md"))
+
+    yield build
+    extension._services.close()
+
+
+def test_zensical_gets_a_file_for_each_model_of_a_catalogue(folder, zoo):
+    html = zoo("tinymodels.Net", "tinymodels.Chatty")
+    assert 'href="zoo/tinymodels.Net.md"' in html  # from the file: Zensical itself makes URLs fit the page
+    page = folder / "docs" / "guide" / "zoo" / "tinymodels.Net.md"
+    assert "[The zoo](../zoo.md)" in page.read_text("utf-8")
+    assert {"tinymodels.Net.md", "tinymodels.Chatty.md", ".gitignore"} == written(folder)
+    commit(folder)
+    assert changes(folder) == ""
+    before = page.stat().st_mtime_ns
+    zoo("tinymodels.Net")
+    assert {"tinymodels.Net.md", ".gitignore"} == written(folder)
+    assert page.stat().st_mtime_ns == before, "a page that is written again is converted again"
+    zoo()
+    assert not page.parent.exists()
+
+
+def test_pages_of_authors_stay(folder, zoo):
+    own = folder / "docs" / "guide" / "zoo" / "tinymodels.Net.md"
+    own.parent.mkdir()
+    own.write_text("# My own\n")
+    for models in (["tinymodels.Net", "tinymodels.Chatty"], []):
+        zoo(*models)
+        assert own.read_text() == "# My own\n"
+    assert written(folder) == {"tinymodels.Net.md"}
+
+
+def test_zensical_is_told_to_build_again_if_pages_came_too_late(folder, zoo, capsys):
+    zoo("tinymodels.Net", "tinymodels.Chatty")
+    (folder / "site" / "guide" / "zoo" / "tinymodels.Net").mkdir(parents=True)
+    (folder / "site" / "guide" / "zoo" / "tinymodels.Net" / "index.html").touch()
+    extension._services.close()
+    assert "so 1 are missing; run the build again" in capsys.readouterr().err

@@ -44,7 +44,7 @@ def wants_rebuild(server: LiveReloadServer) -> bool:
 
 
 def test_a_new_module_next_to_the_configuration_starts_a_build(server, watch, tmp_path):
-    watch.update([missing("later.Net")], tmp_path)
+    watch.update([missing("later.Net")], [], tmp_path)
     assert [ref.is_recursive for ref in server._watch_refs.values()] == [False]
     server.observer.start()
     (tmp_path / "later.py").touch()
@@ -55,18 +55,18 @@ def test_folder_of_a_missing_graph_file_is_watched_until_it_appears(server, watc
     file = tmp_path / "net.json"
     problem = Problem(kind="graph-file", message="missing")
     diagram = Diagram(id="x", options=make_options(model="../net.json"), problem=problem, sources=(str(file),))
-    watch.update([diagram], tmp_path)
+    watch.update([diagram], [], tmp_path)
     assert [ref.is_recursive for ref in server._watch_refs.values()] == [False]
     server.observer.start()
     file.touch()
     assert wants_rebuild(server)
-    watch.update([diagram], tmp_path)
+    watch.update([diagram], [], tmp_path)
     assert list(server._watched_paths) == [str(tmp_path), str(file)]
 
 
 def test_the_sites_own_watched_folders_stay_recursive(server, tmp_path):
     plugin = ModelDiagramsPlugin()
-    plugin._site = SimpleNamespace(tried_diagrams=[missing("later.Net")])
+    plugin._site = SimpleNamespace(tried_diagrams=[missing("later.Net")], lists={})
     plugin._root = tmp_path
     plugin.on_serve(server, config=SimpleNamespace(watch=[str(tmp_path)]))
     assert [ref.is_recursive for ref in server._watch_refs.values()] == [True]
@@ -76,7 +76,8 @@ def test_sources_of_a_failed_model_are_watched(server, watch, tmp_path):
     (tmp_path / "half.py").touch()
     sources = (str(tmp_path / "half.py"),)
     problem = Problem(kind="worker", message="stopped")
-    watch.update([Diagram(id="x", options=make_options(model="half.Net"), problem=problem, sources=sources)], tmp_path)
+    diagram = Diagram(id="x", options=make_options(model="half.Net"), problem=problem, sources=sources)
+    watch.update([diagram], [], tmp_path)
     assert list(server._watched_paths) == list(sources)
 
 
@@ -86,7 +87,7 @@ def test_only_serve_restarts_the_tracing_process(command, expected):
     builder = SimpleNamespace(renew=lambda: told.append("renew"), close=lambda: told.append("close"))
     plugin = ModelDiagramsPlugin()
     plugin.on_startup(command=command, dirty=False)
-    plugin._site = SimpleNamespace(builder=builder, tried_diagrams=[])
+    plugin._site = SimpleNamespace(builder=builder, tried_diagrams=[], lists={})
     plugin.on_post_build(config=None)
     assert told == [expected]
     plugin.on_shutdown()

@@ -34,6 +34,8 @@ def either() -> Net | tuple[Net, int]: raise AssertionError
 def variable() -> T: raise AssertionError
 @functools.wraps(plain)
 def wrapped(*args, **kwargs): raise AssertionError
+@functools.wraps(functools.partial(plain))
+def bound(): raise AssertionError
 short = plain
 
 def by_name(name: str) -> layers.Module: raise AssertionError

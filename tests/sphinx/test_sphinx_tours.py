@@ -71,7 +71,7 @@ def test_a_tour_as_text_is_its_prose(source, build, tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "text" / "index.txt").read_text()
     assert "What the layer does" in text
-    assert text.index("└── fc") < text.index("Last.")
+    assert text.index("- fc: Linear") < text.index("Last.")
 
 
 SAME = """

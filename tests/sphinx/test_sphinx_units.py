@@ -12,6 +12,7 @@ from graphs import small_graph
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.errors import WorkerError
+from modeldiagrams.ir.describing.text import describe
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import OutlineRow
@@ -49,14 +50,20 @@ def test_lists_count_modules_below_their_last_level():
     (top,) = outlines.build_lists(rows, {})
     lines = [line.astext() for line in top.findall(nodes.paragraph)]
     assert lines == ["a Block", "b Block", "c Block", "d Block (… 1 more inside)"]
-    assert outlines.draw_tree("Net", rows).astext().endswith("└── e  Block")
 
 
 def test_diagram_that_could_not_be_drawn_is_a_list_of_its_modules():
     diagram = Diagram(id="net", options=make_options(model="mypkg.Net"), graph=small_graph())
-    title, tree = _make_shown(model_graph(), diagram, SimpleNamespace(name="text", format="text"))
+    title, modules = _make_shown(model_graph(), diagram, SimpleNamespace(name="man", format="man"))
     assert title.astext() == "Architecture of Net:"
-    assert tree.astext() == "Net\n└── fc  Linear"
+    assert modules.astext() == "fc Linear"
+
+
+def test_text_has_the_whole_graph():
+    diagram = Diagram(id="net", options=make_options(model="mypkg.Net"), graph=small_graph())
+    config = SimpleNamespace(html_baseurl="https://docs.example.org/")
+    (text,) = _make_shown(model_graph(), diagram, SimpleNamespace(name="text", format="text", config=config))
+    assert text.astext() == describe(small_graph(), "https://docs.example.org/modeldiagrams/net.json").rstrip()
 
 
 @pytest.mark.parametrize(

@@ -93,4 +93,4 @@ def test_supported_version_of_sphinx_builds_the_site(version, wheel, site, tmp_p
     page = (tmp_path / "html" / "documented.html").read_text("utf-8")
     assert '<model-graph graph="tinymodels.Net' in page
     assert '<model-graph graph="tinymodels.Block' in (tmp_path / "html/generated/tinymodels.Block.html").read_text()
-    assert "└── fc  Linear" in (tmp_path / "text" / "index.txt").read_text("utf-8")
+    assert "- fc: Linear" in (tmp_path / "text" / "index.txt").read_text("utf-8")

@@ -18,6 +18,8 @@ _MODULES = {
     "summary": "table",
     "cost": "cost_command",
     "describe": "describe_command",
+    "ask": "ask_command",
+    "mcp": "ask_command",
     "readme": "readme_command",
     "diff": "comparing",
     "history": "comparing",

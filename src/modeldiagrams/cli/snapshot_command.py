@@ -50,6 +50,7 @@ def snapshot_command(source: Path, *, prune: bool, accept: bool, jobs: int | Non
     for path in report.less:
         click.echo(f"Warning: {path} was kept: the new graph is less complete; --accept writes it", err=True)
     for path in report.missing:
-        click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
+        reason = "its models could not be listed" if path.suffix == ".txt" else "its model could not be traced"
+        click.echo(f"Warning: {path} was not written, because {reason}; see above", err=True)
     if report.missing or report.less:
         sys.exit(PARTIAL)

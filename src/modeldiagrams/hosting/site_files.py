@@ -1,13 +1,15 @@
 """The files in a site's ``modeldiagrams/`` folder.
 
-Each diagram has ``<id>.json``, its graph, unless it is a comparison, and ``<id>.js`` if it is interactive. All diagrams
-share the viewer and ``index.json``, which lists them for programs. Ids only change if the author's options do.
+Each diagram has ``<id>.json``, its graph, and ``<id>.txt``, the same as Markdown, unless it is a comparison, and
+``<id>.js`` if it is interactive. All diagrams share the viewer and ``index.json``, which lists them for programs. Ids
+only change if the author's options do.
 """
 
 from __future__ import annotations
 
 import functools
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +18,7 @@ from modeldiagrams.engine.catalogue.site_index import ListedDiagram, encode_inde
 from modeldiagrams.errors import GraphError
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, list_viewer_files
 from modeldiagrams.html.tour_parts import draw_step_files, name_step_file
+from modeldiagrams.ir.describing.text import describe, digest_describing
 from modeldiagrams.ir.documents import encode
 from modeldiagrams.ir.figures import list_figures
 from modeldiagrams.ir.serialize import serialize
@@ -55,7 +58,7 @@ SHARED_NAMES = frozenset({*SITE_FILES, INDEX})
 OF_CATALOGUES = ("*.card.svg", "catalogue-????????.html")
 """Patterns of the other files of catalogues than their data."""
 
-_GRAPH, _DATA = ".json", ".js"
+_GRAPH, _DATA, _TEXT = ".json", ".js", ".txt"
 
 
 class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -101,7 +104,10 @@ def build_diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -
     files = {}
     for diagram in diagrams:
         if diagram.graph is not None:
-            files[diagram.id + _GRAPH] = serialize(diagram.graph)
+            content = files[diagram.id + _GRAPH] = serialize(diagram.graph)
+            make = partial(describe, diagram.graph, f"{diagram.id}{_GRAPH}")
+            text = keep([content, diagram.id.encode(), digest_describing().encode()], make) if keep else make()
+            files[diagram.id + _TEXT] = text.encode("utf-8", "replace")
         if is_interactive(diagram):
             files[diagram.id + _DATA] = build_data_script(diagram, keep).encode()
         files |= draw_step_files(diagram)
@@ -109,11 +115,16 @@ def build_diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -
 
 
 @functools.lru_cache(maxsize=4096)
-def list_files(diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0) -> frozenset[str]:
+def list_files(
+    diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0, card: bool = False
+) -> frozenset[str]:
     """List the names of the files that a diagram may have; a comparison has no graph."""
     pictures = [name_step_file(diagram_id, index) for index in range(steps)]
-    own = [*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])]
-    return frozenset([*own, *pictures])
+    own = [
+        *([diagram_id + _GRAPH, diagram_id + _TEXT] if graph else []),
+        *([diagram_id + _DATA] if interactive else []),
+    ]
+    return frozenset([*own, *pictures, *([f"{diagram_id}.card.svg"] if card else [])])
 
 
 def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:

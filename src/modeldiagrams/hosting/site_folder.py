@@ -59,7 +59,9 @@ class SiteFolder:
         if entries is None:
             return
         # other files may be the author's
-        names = {name for entry in entries for name in list_files(entry.id, steps=LONGEST_TOUR)} | SHARED_NAMES
+        names = {
+            name for entry in entries for name in list_files(entry.id, steps=LONGEST_TOUR, card=True)
+        } | SHARED_NAMES
         if is_whole:
             names |= {path.name for path in self.path.glob("*.js") if _is_data(path)}
             names |= {path.name for pattern in OF_CATALOGUES for path in self.path.glob(pattern)}

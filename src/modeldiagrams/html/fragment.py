@@ -122,7 +122,7 @@ def render_fragment(
         return load_template("fragment").render(
             assets=assets, element=body, interactive=interactive, table=None, more=[]
         )
-    html = render_element(diagram, source=source, link=link, anchors=anchors, has_command=True)
+    html = render_element(diagram, source=source, link=link, anchors=anchors, is_on_site=True)
     summary = summarise_diagram(diagram)
     table = render_summary(summary, link=link) if summary else None
     needed = {
@@ -240,7 +240,7 @@ def render_element(
     source: str | None = None,
     link: Link | None = None,
     anchors: Mapping[str, str] | None = None,
-    has_command: bool = False,
+    is_on_site: bool = False,
 ) -> Markup:
     """Render the ``<model-graph>`` element.
 
@@ -249,7 +249,7 @@ def render_element(
         source: URL of its data script; None if the page contains the data.
         link: As in `render_fragment`.
         anchors: As in `render_fragment`.
-        has_command: Whether to offer readers the command that draws it.
+        is_on_site: Whether to offer readers the command that draws it, and the graph as text and as JSON.
     """
     figure = diagram.options.figure
     styles = {
@@ -263,7 +263,8 @@ def render_element(
         source_link=diagram.source_link,
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
-        command=build_command(diagram.options) if has_command else None,
+        command=build_command(diagram.options) if is_on_site else None,
+        text=source.removesuffix(".js") if is_on_site and source else None,
         view=build_view_flags(diagram.options),
         changes=_get_prefix(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),

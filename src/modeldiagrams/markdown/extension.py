@@ -21,13 +21,15 @@ from modeldiagrams.errors import SettingError
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.markdown.catalogue_fence import plan_model_pages
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
+from modeldiagrams.markdown.model_page_files import write_model_pages
 from modeldiagrams.options.settings import CACHE, CALLS, Settings, add_repository, parse_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import markdown
 
@@ -40,6 +42,11 @@ _ZENSICAL = "rendering_context"
 
 _AUTOREFS = "mkdocs-autorefs"
 """The pattern registered by Zensical's autorefs, if the site uses them."""
+
+_BUILD_AGAIN = (
+    "modeldiagrams: Zensical had listed the pages before those of models were written, so {} are missing;"
+    " run the build again\n"
+)
 
 _OWN_SETTINGS = ("folder", "site_dir", "page")
 """Settings that override those of Zensical."""
@@ -54,6 +61,7 @@ class Services:
         self._builders: dict[tuple[Path | None, ...], DiagramBuilder] = {}
         self._sites: dict[tuple[Path, ...], IncrementalSite] = {}
         self._lock = threading.Lock()
+        self._new_pages: list[Path] = []
 
     def builder(self, root: Path, folder: Path, settings: Settings) -> DiagramBuilder:
         """Return the builder for models in `root` and graph files in `folder`."""
@@ -76,10 +84,18 @@ class Services:
                 self._sites[paths] = IncrementalSite(*map(SiteFolder, paths))
             return self._sites[paths]
 
+    def write_model_pages(self, docs: Path, page: str, texts: Mapping[str, str], outputs: Mapping[str, Path]) -> None:
+        """Write the pages of models that a page lists; `outputs` says where the site will have them."""
+        with self._lock:
+            self._new_pages += [outputs[file] for file in write_model_pages(docs, page, texts)]
+
     def close(self) -> None:
-        """End all tracing processes."""
+        """End all tracing processes, and tell which pages the site doesn't have."""
         for builder in self._builders.values():
             builder.close()
+        missing = sum(not page.is_file() for page in self._new_pages)
+        if missing:
+            sys.stderr.write(_BUILD_AGAIN.format(missing))
 
 
 _services = Services()
@@ -96,7 +112,10 @@ class MarkdownHost(FenceHost):
         self._site = self._services.site(site) if site else None
         self._document: object = self
         self._docs: Path | None = None
+        self._site_dir = site or Path()
         self._has_autorefs = False
+        self._uses_folders = True
+        self._model_pages: dict[str, str] = {}
 
     def start_document(self, md: markdown.Markdown) -> None:
         """Get the current page and the site's folder from Zensical, if it is used."""
@@ -105,6 +124,11 @@ class MarkdownHost(FenceHost):
             self._has_autorefs = _AUTOREFS in md.inlinePatterns
         if self._site:
             self._site.start_page(self.page, self._document, self.path or None)
+        if self._docs and not self.is_in_piece:
+            planned = plan_model_pages(self, self.path, self.page_source() or "", posixpath.splitext(self.path)[0])
+            self._model_pages = {model: file for model, (file, _) in planned.items()}
+            outputs = {file: self._site_dir / self._output(file) for file, _ in planned.values()}
+            self._services.write_model_pages(self._docs, self.path, dict(planned.values()), outputs)
 
     def note_shown(self, diagram: Diagram) -> None:
         """Write the diagram's files."""
@@ -114,10 +138,32 @@ class MarkdownHost(FenceHost):
         if self._docs and ".gitignore" not in (folder := SiteFolder(self._docs / FOLDER)):
             folder.write({".gitignore": b"*\n"})
 
+    def note_catalogue(self, files: Mapping[str, bytes]) -> None:
+        """Write the files of a catalogue."""
+        super().note_catalogue(files)
+        if self._site:
+            self._site.write(files)
+
+    def model_page(self, model: str, *, in_data: bool = False) -> str | None:
+        """Return the URL of a model's page in Zensical, which rewrites URLs of files, but not in data."""
+        if model not in self._model_pages:
+            return None
+        file = self._model_pages[model]
+        if in_data:
+            url = posixpath.relpath(self._output(file), posixpath.dirname(self.page or "") or ".")
+            return url.removesuffix("index.html")
+        return posixpath.relpath(file, posixpath.dirname(self.path) or ".")
+
+    def _output(self, path: str) -> str:
+        """Return the URL of a page that isn't an index, as a file of the site."""
+        stem = posixpath.splitext(path)[0]
+        return f"{stem}/index.html" if self._uses_folders else f"{stem}.html"
+
     def end_document(self) -> None:
         """Write the files that all pages share."""
         if self._site:
-            self._site.finish_page(self.settings, has_diagrams=bool(self.diagrams))
+            has_diagrams = bool(self.diagrams or self.catalogue_files)
+            self._site.finish_page(self.settings, has_diagrams=has_diagrams)
 
     def assets_url(self) -> str:
         """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
@@ -140,10 +186,12 @@ class MarkdownHost(FenceHost):
     def _configure_from_zensical(self, context: Any) -> None:
         root = Path(context.config["root_dir"])
         docs = self._docs = root / context.config["docs_dir"]
+        self._uses_folders = context.config["use_directory_urls"]
         self.page, self.path, self._document = context.page.url, context.page.path, context.page
         # Zensical empties the site before each build but doesn't convert all pages again, so files written only there
         # would be lost; it copies files from the folder of pages
-        self._site = self._services.site(docs, root / context.config["site_dir"])
+        self._site_dir = root / context.config["site_dir"]
+        self._site = self._services.site(docs, self._site_dir)
         self.settings = add_repository(self.settings, context.config["repo_url"])
         if self.settings.cache_dir is None:
             self.settings = msgspec.structs.replace(self.settings, cache_dir=CACHE)

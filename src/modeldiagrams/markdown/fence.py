@@ -23,8 +23,10 @@ from modeldiagrams.hosting.reports import is_left_out, report_error, report_prob
 from modeldiagrams.hosting.version_requests import read_changes, read_history
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history_chart import render_history
+from modeldiagrams.markdown.catalogue_fence import render_catalogue_fence
 from modeldiagrams.markdown.fence_figure import render_figure
 from modeldiagrams.markdown.find_fences import (
+    CATALOGUE_FENCE,
     CHANGES_FENCE,
     DIFF_FENCE,
     FENCE,
@@ -42,10 +44,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.markdown.fence_host import FenceHost
 
-__all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "ModelDiagramsExtension"]
+__all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "PAGE_FENCE", "ModelDiagramsExtension"]
 
 IF_POSSIBLE_FENCE = "model-graph-if-possible"
 """The fence of diagrams that a site adds to documented classes; left out if a model needs its author's help."""
+
+PAGE_FENCE = "model-page"
+"""The fence of a link to a model's page, which a site adds to API documentation."""
 
 LOCATION = "docstring"
 """Header attribute with the source of a fence that is on no page: ``mypkg/models.py:12``."""
@@ -130,6 +135,8 @@ class _FencePreprocessor(Preprocessor):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
                 for fence in (CHANGES_FENCE, HISTORY_FENCE):
                     runner.extension.extend_super_fences(fence, self.list_versions, _accept, None)
+                runner.extension.extend_super_fences(CATALOGUE_FENCE, self.list_models, _accept, None)
+                runner.extension.extend_super_fences(PAGE_FENCE, self.link_page, _accept, None)
         else:
             for line, _ in self.waiting:
                 self.host.warn(_NOT_RUN, line)
@@ -184,6 +191,15 @@ class _FencePreprocessor(Preprocessor):
         except ModelDiagramsError as error:
             report_error(self.host, error, line)
             return f"<p>{html_text(str(error))}</p>"
+
+    def list_models(self, *, src: str, **_: Any) -> str:
+        """Render a catalogue; called by superfences."""
+        return render_catalogue_fence(self.host, src, self._line(src))
+
+    def link_page(self, *, src: str, **_: Any) -> str:
+        """Render the link from the documentation of a model to its page; called by superfences."""
+        url = self.host.model_page(src.strip())
+        return f'<p><a href="{html_text(url)}">Diagram</a></p>' if url else ""
 
     def _line(self, body: str) -> int | None:
         """Return the line of the first fence with this body that isn't drawn yet."""

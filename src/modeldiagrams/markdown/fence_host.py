@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
+from modeldiagrams.engine.catalogue.listing import list_models, make_catalogue_id
 from modeldiagrams.hosting.documented_classes import list_names
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.changelog import build_changelog, render_changelog
@@ -19,13 +20,15 @@ from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.options.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from markdown import Markdown
 
     from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.engine.compare.documentation import Check
     from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.options.catalogue import CatalogueOptions
 
 __all__ = ["FenceHost"]
 
@@ -39,6 +42,8 @@ class FenceHost:
         builder: Traces and draws.
         settings: The site's settings.
         diagrams: All diagrams shown so far, by id; the site needs their files.
+        catalogue_files: The files of all catalogues shown so far: name → content.
+        lists: The models of all catalogues.
         on_page: The diagrams of the current document or piece, in order.
         path: The current page's file relative to the folder of all pages; empty if unknown.
         page: URL of the page relative to the site's root; None if unknown.
@@ -51,7 +56,9 @@ class FenceHost:
         self.builder = builder
         self.settings = settings or Settings()
         self.diagrams: dict[str, Diagram] = {}
+        self.catalogue_files: dict[str, bytes] = {}
         self.on_page: list[Diagram] = []
+        self.lists: dict[str, Listed] = {}
         self._around: list[Diagram] = []
         self._depth = 0
 
@@ -95,6 +102,25 @@ class FenceHost:
         # the known one may be a still picture, or have failed with a shorter timeout
         if known is None or not is_interactive(known):
             self.diagrams[diagram.id] = diagram
+
+    def note_catalogue(self, files: Mapping[str, bytes]) -> None:
+        """Note the files of a catalogue that the current page shows."""
+        self.catalogue_files.update(files)
+
+    def list_models(self, options: CatalogueOptions) -> Listed:
+        """List the models of a catalogue, once in a build."""
+        key = make_catalogue_id(options)
+        self.lists[key] = self.lists.get(key) or list_models(self.builder, options, self.settings.options)
+        return self.lists[key]
+
+    def model_page(self, model: str, *, in_data: bool = False) -> str | None:  # noqa: ARG002  (hosts override it)
+        """Return the URL of the page of a model that a catalogue on the current page lists; None without pages.
+
+        Args:
+            model: Its full name.
+            in_data: Whether a script reads the URL, and not the tool that converts pages.
+        """
+        return None
 
     def assets_url(self) -> str:
         """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "CATALOGUE_FENCE",
     "CHANGES_FENCE",
     "DIFF_FENCE",
     "FENCE",
@@ -23,9 +24,10 @@ FENCE = "model-graph"
 DIFF_FENCE = "model-diff"
 CHANGES_FENCE = "model-changes"
 HISTORY_FENCE = "model-history"
+CATALOGUE_FENCE = "model-catalogue"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
-_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}"
+_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{CATALOGUE_FENCE}"
 _HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
 
 _READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)|\{.*\})\s*""")

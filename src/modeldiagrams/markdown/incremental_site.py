@@ -15,6 +15,8 @@ from modeldiagrams.hosting.site_files import INDEX, build_diagram_files, build_s
 from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.hosting.site_files import IndexEntry
     from modeldiagrams.hosting.site_folder import SiteFolder
@@ -63,18 +65,22 @@ class IncrementalSite:
 
     def add(self, page: str | None, diagram: Diagram, keep: Keep) -> None:
         """Write the files of a diagram that a page shows; for `keep`, see `build_data_script`."""
-        files = build_diagram_files([diagram], keep)
+        self.write(build_diagram_files([diagram], keep))
+        with self._lock:
+            self._entries.setdefault(page, set()).update([make_entry(diagram, page or "")] if diagram.graph else [])
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Write files."""
         with self._lock:
             for folder in self._folders:
                 folder.write(files)
-            self._entries.setdefault(page, set()).update([make_entry(diagram, page or "")] if diagram.graph else [])
 
     def finish_page(self, settings: Settings, *, has_diagrams: bool) -> None:
         """Write the index and the viewer.
 
         Args:
             settings: The site's settings.
-            has_diagrams: Whether the page shows a diagram, or a note instead.
+            has_diagrams: Whether the page shows a diagram or a catalogue, or a note instead.
         """
         with self._lock:
             if not has_diagrams and INDEX not in self._folder:
@@ -87,7 +93,7 @@ class IncrementalSite:
             shared = build_shared_files(settings, entries)
             for folder in self._folders:
                 if present:
-                    own = (list_files(entry.id, steps=LONGEST_TOUR) for entry in entries)
+                    own = (list_files(entry.id, steps=LONGEST_TOUR, card=True) for entry in entries)
                     folder.finish(shared, set().union(*own))
                 else:
                     folder.write(shared)

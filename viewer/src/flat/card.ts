@@ -1,57 +1,106 @@
-/** The small picture of a model in lists: its coarsest reading, with names alone. */
+/** The small picture of a model in lists: its coarsest reading. */
 import { picture } from "../draw/draw.js";
 import { THEMES } from "../draw/palette.js";
-import type { GraphIndex } from "../graph/graph.js";
+import { ancestors, type GraphIndex } from "../graph/graph.js";
 import type { Layout } from "../layout/layout.js";
-import { shallow } from "../view/expand/requested.js";
-import type { Frame, View } from "../view/frame.js";
+import type { Frame, Item, View } from "../view/frame.js";
 import type { State } from "../view/state.js";
 import { view } from "../view/view.js";
 import { flatPainter, themeColours } from "./flat_painter.js";
 
 /** Size at which pages show it, px. */
 const [WIDTH, HEIGHT] = [240, 160];
+/** Fewer boxes don't say what a model is, so the largest is opened; but not if one remains that way and all are small. */
+const [ENOUGH, FEWEST] = [3, 2];
+/** Most boxes that a container shows, and if they would be too small. */
+const MOST = [20, 12, 6, 3];
+/** Scales at which text is large enough: with the second lines of boxes, and without. */
+type Said = "details" | "names";
+const LEGIBLE: Readonly<Record<Said, number>> = { details: 0.6, names: 0.4 };
+/** Lengths of lines to try, px; 0 for a flow from top to bottom. */
+const LINES = [0, 160, 240, 340, 480];
 /** In an `<img>`, dark is what the `color-scheme` of the element says. */
 const STYLE = `<style>svg{color:${THEMES.light.text}}@media(prefers-color-scheme:dark){svg{color:${THEMES.dark.text}}}</style>`;
-/** Boxes that say what a model is: fewer are opened, unless that shows too many. */
-const FEWEST = 3;
-const MANY = 14;
-/** Deeper in the model there are only details. */
-const DEEPEST = 4;
-/** Lengths of lines to try, px; 0 for a flow from top to bottom. */
-const LINES = [0, 160, 240, 340, 480, 700];
 
-/** Draws the card: the fewest boxes that still say what the model is, in the direction in which they are largest. */
+/** What may be on the card: which modules are open, and how many boxes a container shows. */
+interface Content {
+  expanded: string[];
+  most: number;
+}
+
+/** Draws the card: the fewest boxes that say what the model is, in the direction in which they are largest. */
 export function drawCard(graph: GraphIndex, layOut: (view: View) => Layout): string {
-  const inDepth = (depth: number, line = 0): View => {
-    const direction = line > 0 ? "LR" : "TB";
-    const limits = { most: MANY, ends: 2, line, legend: false };
-    const state: State = { expanded: shallow(graph, depth), unrolled: [], direction, ...limits };
-    const shown = view(graph, state);
-    return { ...shown, root: withNamesAlone(shown.root), sizes: [] };
-  };
-  let depth = 0;
-  for (let deeper = 0; deeper <= DEEPEST && boxesIn(inDepth(depth).root) < FEWEST; deeper += 1) {
-    if (boxesIn(inDepth(deeper).root) <= MANY) depth = deeper;
+  const largest = (content: Content, said: Said) =>
+    LINES.map((line) => layOut(shown(graph, content, said, line))).reduce((one, other) =>
+      scaleOf(other) > scaleOf(one) ? other : one,
+    );
+  let drawn: Layout | undefined;
+  for (const content of contentsOf(graph)) {
+    drawn = largest(content, "names");
+    if (scaleOf(drawn) < LEGIBLE.names) continue;
+    // the second lines make boxes larger
+    const more = scaleOf(drawn) < LEGIBLE.details ? drawn : largest(content, "details");
+    if (scaleOf(more) >= LEGIBLE.details) drawn = more;
+    break;
   }
-  const scaleOf = ({ width, height }: Layout) => Math.min(1, WIDTH / width, HEIGHT / height);
-  const layouts = LINES.map((line) => layOut(inDepth(depth, line)));
-  const largest = layouts.reduce((best, other) => (scaleOf(other) > scaleOf(best) ? other : best));
+  if (drawn === undefined) return "";
   const colours = { ...themeColours("light"), text: "currentColor", background: "none" };
-  const { svg } = picture(largest, { painter: flatPainter(colours, { typeface: null, outlines: false }) });
-  return svg.replace(">", `>${STYLE}`);
+  const painter = flatPainter(colours, { typeface: null, outlines: false });
+  return picture(drawn, { painter }).svg.replace(">", `>${STYLE}`);
 }
 
-function boxesIn({ items }: Frame): number {
-  const boxes = items.filter(({ kind, glyph }) => glyph === null && /^(module|function|op|bundle)$/.test(kind));
-  return boxes.reduce((sum, { frame }) => sum + (frame === null ? 1 : boxesIn(frame)), 0);
+/** In this order, until one is legible. */
+function contentsOf(graph: GraphIndex): Content[] {
+  const [most = 0, ...fewer] = MOST;
+  const levels = levelsOf(graph, (expanded) => boxesIn(shown(graph, { expanded, most }, "names").root));
+  const contents = levels.map((expanded): Content => ({ expanded, most }));
+  return [...contents, ...fewer.map((one): Content => ({ expanded: levels[0] ?? [], most: one }))];
 }
 
-function withNamesAlone(frame: Frame): Frame {
-  for (const item of frame.items) {
-    Object.assign(item, { detail: "", expandable: false });
-    if (item.frame !== null) withNamesAlone(item.frame);
+/** What may be open, most first: enough for enough boxes, or less, but not too few. */
+function levelsOf(graph: GraphIndex, boxesAt: (expanded: string[]) => Item[]): string[][] {
+  const ops = new Map<string, number>();
+  for (const { id, kind } of graph.graph.nodes)
+    if (kind === "op") for (const at of ancestors(graph, id)) ops.set(at, (ops.get(at) ?? 0) + 1);
+  const sizeOf = ({ id }: Item) => ops.get(id) ?? 0;
+  const levels: string[][] = [];
+  for (let expanded: string[] | undefined = []; expanded !== undefined; ) {
+    const boxes: Item[] = boxesAt(expanded);
+    const closed: Item[] = boxes.filter((item) => item.expandable && item.times === 1);
+    const [largest] = closed.sort((one, other) => sizeOf(other) - sizeOf(one));
+    if (boxes.length >= FEWEST || largest === undefined) levels.unshift(expanded);
+    expanded = boxes.length < ENOUGH && largest !== undefined ? [...expanded, largest.id] : undefined;
   }
-  for (const wire of frame.wires) wire.label = "";
-  return frame;
+  return levels;
+}
+
+function shown(graph: GraphIndex, { expanded, most }: Content, said: Said, line = 0): View {
+  const direction = line > 0 ? "LR" : "TB";
+  const state: State = { expanded, unrolled: [], direction, most, ends: 2, line, legend: false };
+  const whole = view(graph, state);
+  return { ...whole, root: brief(whole.root, said), sizes: [] };
+}
+
+/** Without shapes and what only a reader can open; numbered boxes have the name of their class. */
+function brief(frame: Frame, said: Said): Frame {
+  const items = frame.items.map((item): Item => {
+    const [class_ = ""] = item.detail.split(" · ");
+    const isNumber = said === "names" && /^[\d.–]+$/.test(item.name) && class_ !== "";
+    return {
+      ...item,
+      name: isNumber ? class_ : item.name,
+      detail: said === "names" ? "" : item.detail,
+      frame: item.frame && brief(item.frame, said),
+    };
+  });
+  return { ...frame, items, wires: frame.wires.map((wire) => ({ ...wire, label: "" })) };
+}
+
+function boxesIn({ items }: Frame): Item[] {
+  const boxes = items.filter(({ kind, glyph }) => glyph === null && /^(module|function|op|bundle)$/.test(kind));
+  return boxes.flatMap((item) => (item.frame === null ? [item] : boxesIn(item.frame)));
+}
+
+function scaleOf({ width, height }: Layout): number {
+  return Math.min(1, WIDTH / width, HEIGHT / height);
 }

@@ -11,6 +11,7 @@ from modeldiagrams.common.environment import made_with
 from modeldiagrams.common.files import digest, digest_file
 from modeldiagrams.engine.builder import name_snapshot
 from modeldiagrams.engine.catalogue.entries import CatalogueModel
+from modeldiagrams.engine.catalogue.traits import Traits, list_traits
 from modeldiagrams.engine.diagram_ids import make_diagram_id
 from modeldiagrams.engine.store import take_or_make
 from modeldiagrams.errors import ModelDiagramsError
@@ -31,6 +32,7 @@ class _Card(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a catalogue shows of a graph."""
 
     figures: Figures
+    traits: Traits
     picture: str = ""
     problem: str = ""
 
@@ -97,7 +99,7 @@ def _name_card(known: _Identity, options: Options) -> str:
 
 
 def _make_card(builder: DiagramBuilder, loaded: LoadedGraph) -> _Card:
-    card = partial(_Card, list_figures(loaded.graph))
+    card = partial(_Card, list_figures(loaded.graph), list_traits(loaded.graph))
     problem = loaded.problem.message if loaded.problem and loaded.problem.kind != "snapshot" else ""
     try:
         return card(picture=builder.session.drawer.render_card(loaded.content), problem=problem)

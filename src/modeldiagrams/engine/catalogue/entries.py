@@ -2,6 +2,7 @@
 
 import msgspec
 
+from modeldiagrams.engine.catalogue.traits import Traits
 from modeldiagrams.ir.figures import Figures
 from modeldiagrams.options.catalogue import CatalogueOptions
 from modeldiagrams.options.options import Options
@@ -20,6 +21,8 @@ class CatalogueModel(msgspec.Struct, frozen=True, kw_only=True):
     """The id of its diagram, and of its files in the site's folder."""
     figures: Figures | None = None
     """None if it has no graph."""
+    traits: Traits | None = None
+    """The same; by them, families are found."""
     picture: str = ""
     """A small SVG for an ``<img>``, the model at its coarsest reading; "" if it has no graph or it can't be drawn.
 

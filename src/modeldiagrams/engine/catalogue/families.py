@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from modeldiagrams.engine.catalogue.entries import Catalogue, CatalogueModel
+    from modeldiagrams.engine.catalogue.traits import Traits
     from modeldiagrams.ir.figures import Figures
 
 __all__ = ["find_families", "join_aliases", "summarise_failures"]
@@ -23,7 +24,7 @@ _MOST_NUMBERS = 3
 """The most columns of numbers of blocks, and of sizes: with costs, a table has few enough columns for a page."""
 _MOST_NAMES, _MOST_REASONS = 8, 3
 """What a message names at most."""
-NONE = "–"
+_NONE = "–"
 
 
 def join_aliases(models: Iterable[CatalogueModel]) -> list[CatalogueModel]:
@@ -50,53 +51,67 @@ def _rank_name(name: str) -> tuple[Any, ...]:
 
 def find_families(models: Iterable[CatalogueModel]) -> tuple[Family, ...]:
     """Make a family of the models that have a class and the same parts."""
-    found = _group(models, lambda model: (one.class_, one.parts) if (one := model.figures) else model.name)
-    families = [_make_family([*members]) for members in found]
-    return tuple(sorted(families, key=lambda family: (family.name.lower(), family.models[0].name)))
+    groups = _group(models, _design_of)
+    families = [_make_family(sorted(members, key=_rank_size)) for members in groups]
+    named = Counter(family.name for family in families if family.models[1:])
+    # a library may have several designs in one class
+    distinct = [
+        msgspec.structs.replace(family, name=f"{family.name} ({short_name(family.models[0].name)} …)")
+        if family.models[1:] and named[family.name] > 1
+        else family
+        for family in families
+    ]
+    return tuple(sorted(distinct, key=lambda family: (family.name.lower(), family.models[0].name)))
+
+
+def _design_of(model: CatalogueModel) -> Any:
+    return (model.figures.class_, model.traits.parts) if model.figures and model.traits else model.name
+
+
+def _rank_size(model: CatalogueModel) -> tuple[int, str]:
+    return model.figures.parameters if model.figures else 0, model.name
 
 
 def _make_family(models: list[CatalogueModel]) -> Family:
-    models.sort(key=lambda model: (model.figures.parameters if model.figures else 0, model.name))
-    figures = [model.figures for model in models if model.figures]
     if len(models) == 1:
         return Family(name=short_name(models[0].name), models=tuple(models))
-    columns = _list_columns(figures)
+    figures = [model.figures for model in models if model.figures]
+    columns = _list_costs(figures) | _list_structure([model.traits for model in models if model.traits])
     rows = tuple(zip(*columns.values(), strict=True))
-    return Family(
-        name=short_name(figures[0].class_),
-        models=tuple(models),
-        columns=tuple(columns),
-        rows=rows or ((),) * len(models),
-    )
+    return Family(name=short_name(figures[0].class_), models=tuple(models), columns=tuple(columns), rows=rows)
 
 
-def _list_columns(figures: Sequence[Figures]) -> dict[str, list[str]]:
-    """Return title → cells of what differs: costs, inputs, numbers of blocks (or else of layers), sizes of layers."""
-    costs = {
-        "Parameters": [format_count(one.parameters) for one in figures],
+def _list_costs(figures: Sequence[Figures]) -> dict[str, list[str]]:
+    """Return title → cells: parameters, and costs and inputs that differ."""
+    parameters = {"Parameters": [format_count(one.parameters) for one in figures]}
+    others = {
         "FLOPs": [_format(one.flops, one.flops_sign, format_flops) for one in figures],
         "Activations": [_format(one.activation_bytes, one.activation_sign, format_bytes) for one in figures],
         "Inputs": [
             ", ".join(f"{name} {_format_shape(shape)}" for name, shape in one.inputs.items()) for one in figures
         ],
     }
-    blocks = _different([one.blocks for one in figures]) or _different([one.layers for one in figures])
-    differing = {title: cells for title, cells in costs.items() if len({*cells}) > 1}
-    return differing | blocks | _different([one.sizes for one in figures])
+    return parameters | {title: cells for title, cells in others.items() if len({*cells}) > 1}
+
+
+def _list_structure(traits: Sequence[Traits]) -> dict[str, list[str]]:
+    """Return title → cells of what differs: numbers of blocks, or else of layers; and sizes."""
+    blocks = _different([one.blocks for one in traits])
+    return (blocks or _different([one.layers for one in traits])) | _different([one.sizes for one in traits])
 
 
 def _different(numbers: Sequence[Mapping[str, int]]) -> dict[str, list[str]]:
     """Return name → cells of the first numbers that differ; of those that tell the models apart alike, only one."""
     found: dict[Any, tuple[str, list[str]]] = {}
     for name in dict.fromkeys(name for one in numbers for name in one):
-        cells = [str(one.get(name, NONE)) for one in numbers]
+        cells = [str(one.get(name, _NONE)) for one in numbers]
         if len({*cells}) > 1:
-            found.setdefault(tuple((cells.index(cell), cell == NONE) for cell in cells), (name, cells))
+            found.setdefault(tuple((cells.index(cell), cell == _NONE) for cell in cells), (name, cells))
     return dict([*found.values()][:_MOST_NUMBERS])
 
 
 def _format(number: int | None, sign: str, write: Callable[[int], str]) -> str:
-    return NONE if number is None else add_sign(sign, write(number))
+    return _NONE if number is None else add_sign(sign, write(number))
 
 
 def _format_shape(shape: tuple[int | str, ...] | None) -> str:

@@ -11,7 +11,7 @@ from modeldiagrams.engine.diagram_ids import make_distinct
 from modeldiagrams.worker import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.catalogue import CatalogueOptions
@@ -20,6 +20,8 @@ __all__ = ["Listed", "list_models", "make_catalogue_id"]
 
 _ANY = "mypkg.Model"
 """Stands for each model in the options that all of them share."""
+_MOST_TOLD = 3
+"""How many problems a message names."""
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,17 +71,7 @@ def list_models(builder: DiagramBuilder, options: CatalogueOptions, defaults: Ma
         drift = builder.snapshots.compare_list(name, answer.names)
         own = (options.options_for(model, defaults) for model in answer.names)
         builder.snapshots.compressed.update(map(name_snapshot, own))
-    return Listed(
-        models=answer.names,
-        problem=_join([*answer.problems, *([drift] if drift else [])]),
-        sources=(*answer.sources, *committed),
-    )
-
-
-def _join(problems: Sequence[str]) -> str:
-    """Tell the first problems in one sentence, and how many there are."""
-    more = len(problems) - _MOST_TOLD
-    return "; ".join(problems[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
-
-
-_MOST_TOLD = 3
+    problems = [*answer.problems, *([drift] if drift else [])]
+    more = [f"and {len(problems) - _MOST_TOLD} more"] if len(problems) > _MOST_TOLD else []
+    problem = "; ".join([*problems[:_MOST_TOLD], *more])
+    return Listed(models=answer.names, problem=problem, sources=(*answer.sources, *committed))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_count, format_flops
+from modeldiagrams.common.files import digest
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.ir.case_texts import say_only
 from modeldiagrams.ir.describing.levels import Levels
@@ -17,12 +21,12 @@ from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.remarks import explain_state, list_remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.describing.levels import Call, Level, Read
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["describe"]
+__all__ = ["describe", "digest_describing"]
 
 Item: TypeAlias = "Node | FunctionCall"
 
@@ -33,6 +37,8 @@ _SIZES = re.compile(
 """What lines of equal modules of other sizes differ in."""
 _DIGITS = re.compile(r"\d+")
 _MOST_OUTPUTS = 12
+_LEAST_LIKE = 6
+"""A reference to a call of other sizes leaves these out, which is only worth it for contents of so many lines."""
 
 _LEGEND = (
     "Each line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → shape"
@@ -42,22 +48,30 @@ _LEGEND = (
 )
 
 
-def describe(graph: Graph, link: str = "") -> str:
+def describe(graph: Graph, link: str = "", remarks: Mapping[str, str] = MappingProxyType({})) -> str:
     """Describe a graph as Markdown; the same text for the same graph.
 
     Args:
         graph: The graph.
         link: Address of the graph as JSON, to name in the text.
+        remarks: Id of a node → what to add to its line.
 
     Returns:
         A heading, facts about the model, and nested lists, each line as `_LEGEND` says. It ends with a line break.
     """
-    return "\n".join([*_Description(graph).lines(link), ""])
+    return "\n".join([*_Description(graph, remarks).lines(link), ""])
+
+
+@cache
+def digest_describing() -> str:
+    """Return a hash of the code that describes graphs."""
+    return digest(*(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
 
 
 class _Description:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, remarks: Mapping[str, str]) -> None:
         self._graph = graph
+        self._said = remarks
         self._levels = Levels(graph)
         self._bounds = bounds_of(graph)
         self._described: dict[str, str] = {}
@@ -131,8 +145,9 @@ class _Description:
         if len(run) > 1:
             text += f" ×{len(run)}"
             reads += ", then each the one before" if is_chain(level, run) else ""
-        only = say_only(self._graph, item)
-        line = f"{indent}- {text}{f' ({only})' if only else ''}{f' ← {reads}' if reads else ''}{self._shape(item)}"
+        said = filter(None, [say_only(self._graph, item), self._said.get(first)])
+        text = " ".join([text, *(f"({remark})" for remark in said)])
+        line = f"{indent}- {text}{f' ← {reads}' if reads else ''}{self._shape(item)}"
         if isinstance(item, ModuleNode | FunctionCall):
             content = [] if self._is_leaf(item) else [*self._content(item.id, "")]
             reference = self._refer(item, content)
@@ -190,6 +205,8 @@ class _Description:
         known = self._described.setdefault(item.signature or item.id, item.id)
         if known != item.id:
             return f"; same as {known}"
+        if len(content) < _LEAST_LIKE:
+            return ""
         form = _SIZES.sub("", "\n".join([item.class_ if isinstance(item, ModuleNode) else item.name, *content]))
         like = self._described.setdefault(form, item.id)
         return f"; like {like}, at other sizes" if like != item.id else ""

@@ -159,7 +159,9 @@ class _Search:
         """The classes of models that a function returns; none if it needs a text or a model first."""
         if not isinstance(function, FunctionType):
             return []
-        plain: Any = inspect.unwrap(function)
+        plain = inspect.unwrap(
+            function, stop=lambda each: not isinstance(getattr(each, "__wrapped__", None), FunctionType)
+        )
         for name, parameter in inspect.signature(plain).parameters.items():
             if parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
                 needed = self._list_types(plain, name)

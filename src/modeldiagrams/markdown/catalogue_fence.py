@@ -1,0 +1,98 @@
+"""Renders the fence ``model-catalogue``, and finds the pages that its models need."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
+
+from modeldiagrams.engine.catalogue.build import build_catalogue
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.catalogue_pages import (
+    format_markdown_page,
+    name_catalogue,
+    name_pages,
+    report_catalogue,
+)
+from modeldiagrams.hosting.mentions import find_catalogues
+from modeldiagrams.hosting.reports import report_error
+from modeldiagrams.hosting.site_files import FOLDER
+from modeldiagrams.html.catalogue_page import build_catalogue_files, render_catalogue
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.options.catalogue import read_catalogue
+from modeldiagrams.options.reading import read_body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.engine.catalogue.entries import CatalogueModel
+    from modeldiagrams.markdown.fence_host import FenceHost
+    from modeldiagrams.options.catalogue import CatalogueOptions
+
+__all__ = ["plan_model_pages", "render_catalogue_fence"]
+
+_TITLE = re.compile(r"^# +([^\[\]]+?)( *\{.*\})?$", re.MULTILINE)
+
+
+def plan_model_pages(host: FenceHost, path: str, text: str, address: str) -> dict[str, tuple[str, str]]:
+    """Return the pages that the models of a page's catalogues need: model → (file, Markdown).
+
+    Args:
+        host: Lists the models.
+        path: The page's file, relative to the folder of all pages.
+        text: Its Markdown.
+        address: The folder of the models' pages.
+    """
+    found: dict[str, CatalogueOptions] = {}
+    for values, body, _ in find_catalogues(text):
+        with contextlib.suppress(ModelDiagramsError):  # reported when the page is converted
+            options = _read(values, body)
+            found = dict.fromkeys(host.list_models(options).models, options) | found
+    title = _TITLE.search(text)
+    back = f"[{title[1] if title else 'the catalogue'}]({posixpath.relpath(path, address)})"
+    addresses = name_pages(address, found)
+    return {model: (f"{page}.md", format_markdown_page(model, found[model], back)) for model, page in addresses.items()}
+
+
+def render_catalogue_fence(host: FenceHost, body: str, line: int | None) -> str:
+    """Render a fence, and report all its problems at once; superfences prints it as code after other exceptions."""
+    try:
+        return _render(host, body, line)
+    except SuperFencesException:
+        raise
+    except ModelDiagramsError as error:
+        message = f"model-catalogue: {error}"
+        report_error(host, ModelDiagramsError(message), line)
+        return f"<p>{html_text(message)}</p>"
+    except Exception as error:
+        message = f"model-catalogue: {type(error).__name__}: {error}"
+        raise SuperFencesException(f"{host.location(line)}{message}") from error
+
+
+def _read(values: Mapping[str, Any], body: str) -> CatalogueOptions:
+    more = read_body(body)
+    model = more.pop("model", None)  # a body of one line
+    return read_catalogue({**values, **({"of": model} if model else {}), **more})
+
+
+def _render(host: FenceHost, body: str, line: int | None) -> str:
+    options = _read({}, body)
+    catalogue = build_catalogue(host.builder, options, host.settings.options, host.list_models(options))
+    catalogue = msgspec.structs.replace(catalogue, id=name_catalogue(catalogue.id, host.path or host.page or ""))
+    report_catalogue(host, catalogue, line)
+
+    def page_of(model: CatalogueModel, *, in_data: bool = False) -> str | None:
+        return host.model_page(model.name, in_data=in_data)
+
+    interactive = not host.settings.static_only
+    back = posixpath.relpath(host.page or ".", FOLDER)
+    host.note_catalogue(
+        build_catalogue_files(catalogue, partial(page_of, in_data=True), back=back, interactive=interactive)
+    )
+    html = render_catalogue(catalogue, assets=host.assets_url(), page_of=page_of, interactive=interactive)
+    return f"<div>\n{html}</div>"  # Python-Markdown wraps what begins with a `<link>` in a paragraph

@@ -1,0 +1,133 @@
+"""The text of a graph says what the graph does, as another reading of it confirms."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from modeldiagrams.ir.describing.levels import _PLUMBING
+from modeldiagrams.ir.graph import Graph, ModuleNode
+from modeldiagrams.ir.serialize import load
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.json"))
+LINE = re.compile(r"(?P<indent> *)- (?P<name>[^:,←→ ]+)[^←→]*(?:← (?P<reads>[^→;]*?))?(?: → .*)?")
+
+
+class Block(nn.Module):
+    """``x + second(relu(first(x)))``."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Add what the layers make to the input."""
+        return x + self.second(torch.relu(self.first(x)))
+
+
+class Net(nn.Module):
+    """Four equal blocks, of which the last also reads the first one's output, and a wider one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(8) for _ in range(4))
+        self.widen, self.wide = nn.Linear(8, 16), Block(16)
+
+    def forward(self, tokens: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """Run all blocks."""
+        x = tokens.reshape(-1, 8).contiguous()
+        for block in self.blocks[:3]:
+            x = block(x)
+        return self.wide(self.widen(self.blocks[3](x - bias)))
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return modeldiagrams.trace(Net(), (torch.zeros(2, 8), torch.zeros(8)))
+
+
+def lines(text: str) -> list[tuple[int, str, list[str]]]:
+    """Level, name and what it reads, of each line."""
+    found = (LINE.fullmatch(line) for line in text.splitlines() if line.lstrip().startswith("- "))
+    return [
+        (
+            len(one["indent"]) // 2,
+            one["name"],
+            [name.strip() for name in (one["reads"] or "").split(",") if name.strip()],
+        )
+        for one in found
+        if one
+    ]
+
+
+def test_text_has_structure_edges_repeats_and_shapes(graph: Graph) -> None:
+    text = modeldiagrams.describe(graph, "net.json")
+    assert f"{sum(p.numel() for p in Net().parameters()):,} parameters" in text
+    assert "The whole graph: net.json" in text
+    assert re.search(r"- blocks\.0–2: Block, 280, :\d+ ×3 ← tokens, then each the one before → 2×8\n", text)
+    assert re.search(r"- sub, :\d+ ← blocks\.2, bias → 2×8\n", text)
+    assert re.search(r"- blocks\.3: Block, 280, .* ← sub → 2×8; same as blocks\.0\n", text)
+    assert re.search(r"  - relu, :\d+ ← first → 2×16\n", text)
+    assert re.search(r"  - add, :\d+ ← \^x, second → 2×8\n", text)
+    assert text.endswith("- return output ← wide\n")
+
+
+def test_a_block_of_other_sizes_has_its_own_lines_if_they_are_few(graph: Graph) -> None:
+    assert "  - first: Linear(in_features=16, out_features=32)" in modeldiagrams.describe(graph)
+
+
+def test_strides_are_no_sizes() -> None:
+    class Down(nn.Module):
+        """Convolutions with a stride."""
+
+        def __init__(self, stride: int) -> None:
+            super().__init__()
+            self.parts = nn.Sequential(*(nn.Conv2d(4, 4, 3, stride, 1) for _ in range(8)))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            """Run all."""
+            return self.parts(x)
+
+    model = nn.Sequential(Down(1), Down(2))
+    text = modeldiagrams.describe(modeldiagrams.trace(model, (torch.zeros(1, 4, 256, 256),)))
+    assert "at other sizes" not in text
+    assert text.count("stride=[2, 2]") == 1 + 7  # each has another output
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_every_edge_of_the_model_is_in_the_text_and_no_other(path: Path) -> None:
+    """What a line at the top reads, against the graph's own connections between closed modules."""
+    graph = load(path)
+    if not graph.nodes or graph.cases:
+        pytest.skip("no single pass")
+    text = modeldiagrams.describe(graph)
+    read = {name: set(reads) for level, name, reads in lines(text) if level == 0 and "–" not in name}
+    ids = {node.id: node.id.rpartition("/")[2] for node in graph.children()}
+    expected: dict[str, set[str]] = {}
+    for edge in graph.connections(depth=0, functions=False):
+        if edge.flow == "data":
+            expected.setdefault(ids.get(edge.target, edge.target), set()).add(ids.get(edge.source, edge.source))
+    for name, reads in read.items():
+        modules = {one for one in expected.get(name, set()) if one in read}
+        assert modules <= {one.partition(" ")[0] for one in reads}, name
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_every_module_is_named_or_covered_by_a_repeat_or_a_reference(path: Path) -> None:
+    graph = load(path)
+    text = modeldiagrams.describe(graph)
+    classes = {node.class_.rpartition(".")[2] for node in graph.nodes if isinstance(node, ModuleNode)}
+    dropped = {"Dropout", "Identity", "Flatten", "Unflatten"}
+    assert {name for name in classes - dropped if not re.search(rf": {re.escape(name)}\b", text)} == set()
+    assert modeldiagrams.describe(load(path)) == text
+
+
+def test_plumbing_is_that_of_pictures() -> None:
+    source = (ROOT / "viewer" / "src" / "graph" / "plumbing.ts").read_text("utf-8")
+    assert set(re.search(r"PASSING =\s*/\^\((.*?)\)\$/", source)[1].split("|")) == _PLUMBING

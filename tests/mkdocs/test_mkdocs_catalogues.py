@@ -1,0 +1,177 @@
+"""Catalogues in MkDocs: the pages of models, their addresses, and links from API documentation."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hosts.builders import copy_models
+
+ZOO = "# The zoo\n\n```model-catalogue\nof: [tinymodels.Net, tinymodels.Chatty]\ninputs: [1, 4]\n```\n"
+CONFIG = {
+    "site_name": "x",
+    "site_url": "https://example.org/sub/",
+    "nav": ["index.md", {"Guide": ["guide/zoo.md"]}],
+    "validation": {"nav": {"omitted_files": "warn"}},
+    "plugins": ["search", "modeldiagrams"],
+}
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory):
+    """Makes a site with a catalogue: keyword arguments are its configuration, and pages by file."""
+
+    def write(pages: dict[str, str], **config) -> Path:
+        folder = tmp_path_factory.mktemp("site") / "source"
+        for name, text in {"docs/index.md": "# Front\n", "docs/guide/zoo.md": ZOO, **pages}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        copy_models(folder)
+        (folder / "mkdocs.yml").write_text(yaml.safe_dump({**CONFIG, **config}))
+        return folder
+
+    return write
+
+
+def hrefs(page: Path) -> dict[str, str]:
+    """Links of the catalogue's table: text → address."""
+    table = re.search(r"<model-catalogue.*?</model-catalogue>", page.read_text("utf-8"), re.DOTALL)[0]
+    return {text: address for address, text in re.findall(r'<a href="([^"]*)">([^<]*)</a>', table)}
+
+
+@pytest.mark.parametrize("folders", [True, False], ids=["folders", "files"])
+def test_each_model_has_a_page_outside_the_nav(make, build, tmp_path, folders):
+    out = tmp_path / "out"
+    result = build(make({}, use_directory_urls=folders), out, "--strict")
+    assert result.returncode == 0, result.stderr
+    end = "/index.html" if folders else ".html"
+    catalogue = out / "guide" / f"zoo{end}"
+    found = hrefs(catalogue)
+    assert set(found) == {"Net", "Chatty"}
+    for name, address in found.items():
+        page = catalogue.parent / address / "index.html" if folders else catalogue.parent / address
+        assert page.resolve() == out / "guide" / "zoo" / f"tinymodels.{name}{end}"
+        html = page.read_text("utf-8")
+        assert f'<model-graph graph="tinymodels.{name}-' in html
+        back = re.search(r'<a href="([^"]*)">The zoo</a>', html)[1]
+        assert (page.parent / back / ("index.html" if folders else "")).resolve() == catalogue
+    url = "guide/zoo/tinymodels.Net" + ("/" if folders else ".html")
+    assert f"<loc>https://example.org/sub/{url}</loc>" in (out / "sitemap.xml").read_text()
+    searched = json.loads((out / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    assert any(doc["location"].startswith(url) and "tinymodels.Net" in doc["text"] for doc in searched)
+    assert "tinymodels.Net" not in (out / "index.html").read_text("utf-8"), "the front page has the navigation"
+
+
+def test_files_of_catalogues_are_there_only_with_one(make, build, tmp_path):
+    folder = make({})
+    assert build(folder, tmp_path / "out").returncode == 0
+    names = {path.name for path in (tmp_path / "out" / "modeldiagrams").iterdir()}
+    assert {"catalogue.js", "catalogue.css"} < names
+    assert any(name.endswith(".card.svg") for name in names)
+    (folder / "docs" / "guide" / "zoo.md").write_text("# None\n")
+    assert build(folder, tmp_path / "out").returncode == 0
+    assert not (tmp_path / "out" / "modeldiagrams").exists()
+    assert not (tmp_path / "out" / "guide" / "zoo" / "tinymodels.Net").exists()
+
+
+def test_page_that_an_author_wrote_is_kept(make, build, tmp_path):
+    own = {"docs/guide/zoo/tinymodels.Net.md": "# My own words\n"}
+    folder = make(own, nav=["index.md", "guide/zoo.md", "guide/zoo/tinymodels.Net.md"])
+    result = build(folder, tmp_path / "out", "--strict")
+    assert result.returncode == 0, result.stderr
+    page = tmp_path / "out" / "guide" / "zoo" / "tinymodels.Net" / "index.html"
+    assert "My own words" in page.read_text("utf-8")
+    assert hrefs(tmp_path / "out" / "guide" / "zoo" / "index.html")["Net"] == "tinymodels.Net/"
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("of: nosuchpkg", "nosuchpkg"),
+        ("of: [tinymodels.Net, tinymodels.RaisesInInit]\ninputs: [1, 4]", "tinymodels.RaisesInInit"),
+        ("of: tinymodels\ngroup-by: colour", "group-by"),
+        ("of: [", "not valid YAML"),
+    ],
+)
+def test_bad_input_is_one_warning_and_the_page_is_built(make, build, tmp_path, body, says):
+    folder = make({"docs/guide/zoo.md": f"# Zoo\n\n\n```model-catalogue\n{body}\n```\n"})
+    result = build(folder, tmp_path / "out", "--strict")
+    assert result.returncode != 0
+    (warning,) = [line for line in result.stderr.splitlines() if line.startswith("WARNING")]
+    assert "guide/zoo.md:4: model-catalogue: " in warning
+    assert says in warning
+    html = (tmp_path / "out" / "guide" / "zoo" / "index.html").read_text("utf-8")
+    assert says in html
+
+
+DOCUMENTED = '''"""Models."""
+from documented.nets import Net
+from documented.nets import make as make_net
+
+def other():
+    """Not listed."""
+'''
+NETS = '''"""Where they are."""
+from tinymodels import Net as Base
+
+class Net(Base):
+    """A net."""
+
+def make():
+    """Make a net."""
+    return Net()
+'''
+API = "# API\n\n::: documented.Net\n\n::: documented.nets.make\n\n::: documented.other\n"
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_api_documentation_links_to_the_pages(make, build, tmp_path, wanted):
+    zoo = ZOO.replace("tinymodels.Net, tinymodels.Chatty", "documented.Net, documented.make_net")
+    pages = {"docs/guide/zoo.md": zoo, "docs/ref/api.md": API, "documented/__init__.py": DOCUMENTED}
+    plugins = [
+        "autorefs",
+        {"mkdocstrings": {"handlers": {"python": {"paths": ["."]}}}},
+        {"modeldiagrams": {"catalogue_links": wanted}},
+    ]
+    nav = ["index.md", "guide/zoo.md", "ref/api.md"]
+    folder = make({**pages, "documented/nets.py": NETS}, plugins=plugins, nav=nav)
+    result = build(folder, tmp_path / "out", "--strict")
+    assert result.returncode == 0, result.stderr
+    html = (tmp_path / "out" / "ref" / "api" / "index.html").read_text("utf-8")
+    found = re.findall(r'<a href="([^"]*)">Diagram</a>', html)
+    names = ["documented.Net", "documented.make_net"] if wanted else []
+    assert found == [f"../../guide/zoo/{name}/" for name in names]
+
+
+LANGUAGES = """
+from pathlib import Path
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File
+
+@event_priority(-100)
+def on_files(files, config):
+    # as mkdocs-static-i18n: only for files on disk, each with another address and an attribute
+    for file in files.documentation_pages():
+        assert Path(file.abs_src_path).exists()
+        moved = File(file.src_uri, config.docs_dir, config.site_dir, True, dest_uri=f"fr/{file.dest_uri}")
+        moved.locale = "fr"
+        files.remove(file)
+        files.append(moved)
+    return files
+
+def on_page_context(context, page, config, nav):
+    assert page.file.locale == "fr"
+"""
+
+
+def test_models_follow_their_catalogue_into_the_folder_of_a_language(make, build, tmp_path):
+    folder = make({"hooks.py": LANGUAGES}, hooks=["hooks.py"])
+    result = build(folder, tmp_path / "out", "--strict")
+    assert result.returncode == 0, result.stderr
+    zoo = tmp_path / "out" / "fr" / "guide" / "zoo"
+    assert hrefs(zoo / "index.html")["Net"] == "tinymodels.Net/"
+    assert 'href="../">The zoo</a>' in (zoo / "tinymodels.Net" / "index.html").read_text("utf-8")
