@@ -23,6 +23,8 @@ STATIC = ROOT / "src" / "modeldiagrams" / "render" / "static"
 STAMP = STATIC / "viewer.digest"
 ASSETS = (
     "model-graph.js",
+    "element.mjs",
+    "element.d.mts",
     "core.js",
     "explore.js",
     "menu.js",
@@ -49,6 +51,7 @@ ASSETS = (
 SOURCES = (
     "src/**/*.ts",
     "src/**/*.css",
+    "element/*",
     "*.mjs",
     "viz_functions.json",
     "package.json",

@@ -14,6 +14,7 @@
  *   recording.js     recordings of a training, for diagrams that have one
  *   code.js          source lines in boxes, when a reader zooms in
  *   catalogue.js     catalogues of models, on their pages
+ *   element.mjs      the widget as ES module, and element.d.mts its types
  *   packed.js        starts the widget on a page that contains all scripts in compressed form
  *   packed.json      those scripts, compressed
  *   packed.css       the style sheet of such a page
@@ -202,6 +203,7 @@ writeFileSync(
   join(output, "packed.json"),
   JSON.stringify(Object.fromEntries(PACKED.map((names, i) => [names, texts[i]]))),
 );
+for (const name of ["element.mjs", "element.d.mts"]) copyFileSync(join(here, "element", name), join(output, name));
 for (const [name, file] of Object.entries(FONTS)) copyFileSync(join(here, file), join(output, name));
 inputs.push(...Object.values(FONTS));
 writeFileSync(join(output, "third-party-notices.txt"), notices(inputs));

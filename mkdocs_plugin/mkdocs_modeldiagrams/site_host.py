@@ -77,7 +77,8 @@ class Site(FenceHost):
         if links and links.file is not self._file:
             self._file, self.path = links.file, links.file.src_uri
             self.anchors.clear()
-        self._urls.add(self._url)
+        self.page = self._url
+        self._urls.add(self.page)
 
     def note_attempt(self, diagram: Diagram) -> None:
         """Note a diagram that was built or failed."""

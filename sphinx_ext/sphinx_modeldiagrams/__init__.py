@@ -18,7 +18,7 @@ from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_
 from sphinx_modeldiagrams.conf_values import add_settings, check_settings
 from sphinx_modeldiagrams.diagram_node import model_graph, step_picture
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
-from sphinx_modeldiagrams.documented_models import DiagramLinkDirective, LinkDiagrams, update_links
+from sphinx_modeldiagrams.documented_models import DiagramLinkDirective, LinkDiagrams
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, run_models
 from sphinx_modeldiagrams.html_visitors import skip_node, visit_html, visit_step_picture
 from sphinx_modeldiagrams.latex import connect_latex
@@ -70,7 +70,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("builder-inited", write_pages)
     app.connect("env-get-outdated", list_outdated_documents)
     app.connect("env-before-read-docs", run_models)
-    app.connect("env-updated", update_links)
     app.connect("warn-missing-reference", silence_missing_class)
     app.connect("missing-reference", resolve_any_as_class, priority=400)  # before intersphinx
     app.connect("html-page-context", write_data)

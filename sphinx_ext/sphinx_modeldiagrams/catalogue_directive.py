@@ -20,7 +20,7 @@ from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.catalogue_page import build_catalogue_files, render_catalogue
-from modeldiagrams.html.catalogue_rows import COLUMNS, list_groups
+from modeldiagrams.html.catalogue_rows import TITLES, list_groups
 from modeldiagrams.html.table_cells import NOTHING
 from sphinx_modeldiagrams.builders import link_document, makes_web_pages, page_address
 from sphinx_modeldiagrams.conf_values import get_settings
@@ -69,7 +69,7 @@ class ModelCatalogueDirective(HostDirective):
         listed = domain.list_models(options)
         for source in listed.sources:
             self.env.note_dependency(source)
-        if self.env.docname not in domain.pages_of:
+        if not any(domain.pages_of.get(self.env.docname, {}).values()):
             self.env.note_reread()  # nothing tells when the graph of a model changes
         found = build_catalogue(self.builder, options, self.settings.options, listed)
         # its data has links, which are relative to its page
@@ -139,14 +139,12 @@ class ReplaceCatalogues(SphinxPostTransform):
         singles = tuple(Family(name=model.name, models=(model,)) for model in models)
         groups = list_groups(msgspec.structs.replace(found, families=singles), whole=True)
         rows = [row for _, rows in groups for row in rows]
-        columns = [name for name in COLUMNS if any(row.cells.get(name, NOTHING) != NOTHING for row in rows)]
-        table: list[list[nodes.Node]] = [
-            [nodes.Text(title) for title in ("Model", *(COLUMNS[name] for name in columns))]
-        ]
+        columns = [title for title in TITLES if any(row.cells.get(title, NOTHING) != NOTHING for row in rows)]
+        table: list[list[nodes.Node]] = [[nodes.Text(title) for title in ("Model", *columns)]]
         for row in rows:
-            cells = [nodes.Text(row.cells.get(name, NOTHING)) for name in columns]
+            cells = [nodes.Text(row.cells.get(title, NOTHING)) for title in columns]
             table.append([self._link(row.family.models[0], docname), *cells])
-        return build_summary(table, numbers=[at for at, name in enumerate(columns, start=1) if name != "inputs"])
+        return build_summary(table, numbers=[at for at, title in enumerate(columns, start=1) if title != "Inputs"])
 
     def _link(self, model: CatalogueModel, docname: str) -> nodes.Element:
         text = nodes.literal("", model.name)

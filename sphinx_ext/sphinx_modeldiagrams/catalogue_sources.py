@@ -9,16 +9,20 @@ keeps them out of the author's commits.
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from sphinx.util.matching import compile_matchers
 
-from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.catalogue_pages import MARK, format_markdown_page, format_rst_page, name_pages
+from modeldiagrams.hosting.catalogue_pages import (
+    MARK,
+    format_markdown_page,
+    format_rst_page,
+    name_pages,
+    write_model_pages,
+)
 from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.mentions import find_catalogues
 from sphinx_modeldiagrams.builders import makes_page_for_each
@@ -26,7 +30,7 @@ from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.reporting import DiagramError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from sphinx.application import Sphinx
     from sphinx.config import Config
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["write_pages"]
 
 _RST = "restructuredtext"
-_IGNORED = ".gitignore"
 _HEAD = 200
 """Characters of a file, of which the mark is one of the first."""
 
@@ -48,7 +51,8 @@ def write_pages(app: Sphinx) -> None:
     files = {name: Path(env.doc2path(name)) for name in sorted(env.found_docs)}
     texts = {name: file.read_text("utf-8", "replace") for name, file in files.items()}
     domain.model_pages = {name for name, text in texts.items() if MARK in text[:_HEAD]}
-    domain.hidden_pages = set() if makes_page_for_each(app.builder) else domain.model_pages
+    has_pages = makes_page_for_each(app.builder)
+    domain.hidden_pages = set() if has_pages else domain.model_pages
     format_page, suffix = _choose_format(app.config)
     wanted: dict[str, str] = {}
     for docname in texts.keys() - domain.model_pages:
@@ -57,18 +61,18 @@ def write_pages(app: Sphinx) -> None:
             with contextlib.suppress(ModelDiagramsError):  # reported by the directive
                 options = read_catalogue_text(values, body)
                 found = dict.fromkeys(domain.list_models(options).models, options) | found
-        if found and makes_page_for_each(app.builder):
-            every = name_pages(docname, found)
-            pages = {model: page for model, page in every.items() if not _is_excluded(app.config, f"{page}{suffix}")}
-            domain.pages_of[docname] = pages
-            # authors may write the page of a model themselves
-            for model in [model for model, page in pages.items() if page in domain.model_pages or page not in texts]:
-                wanted[pages[model]] = format_page(model, found[model], docname)
-    if not makes_page_for_each(app.builder):
+        if found:
+            pages = domain.pages_of[docname] = name_pages(docname, found)
+            for model, page in pages.items():
+                if not has_pages or _is_excluded(app.config, f"{page}{suffix}"):
+                    pages[model] = ""
+                elif page in domain.model_pages or page not in texts:  # else its author writes it
+                    wanted[page] = format_page(model, found[model], docname)
+    if not has_pages:
         return
     try:
         contents = {Path(app.srcdir, f"{page}{suffix}"): text for page, text in wanted.items()}
-        _write_all(contents, {files[name] for name in domain.model_pages})
+        write_model_pages(contents, {files[name] for name in domain.model_pages})
     except OSError as error:
         raise DiagramError(
             f"model-catalogue: the page of a model can't be written ({error}). As with autosummary, it is a file in the"
@@ -89,22 +93,3 @@ def _choose_format(config: Config) -> tuple[Callable[[str, CatalogueOptions, str
 def _is_excluded(config: Config, path: str) -> bool:
     tests = compile_matchers(config.exclude_patterns)
     return any(matches(str(part)) for matches in tests for part in (path, *PurePosixPath(path).parents))
-
-
-def _write_all(wanted: Mapping[Path, str], earlier: set[Path]) -> None:
-    """Write files, and remove others of earlier builds."""
-    names = defaultdict[Path, list[str]](list)
-    for path in earlier.difference(wanted):
-        path.unlink()
-        names[path.parent] += []
-    for path, text in sorted(wanted.items()):
-        write_atomically(path, text.encode())
-        names[path.parent].append(path.name)
-    for folder, own in names.items():
-        # not the whole folder, in which authors may have pages, too
-        text = "\n".join([f"# {MARK}", *(f"/{name}" for name in (_IGNORED, *own)), ""])
-        ignored = folder / _IGNORED
-        if not ignored.is_file() or MARK in ignored.read_text("utf-8", "replace"):
-            write_atomically(ignored, text.encode()) if own else ignored.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            folder.rmdir()

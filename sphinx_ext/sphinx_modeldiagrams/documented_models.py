@@ -13,10 +13,9 @@ from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.domain import domain_of
 
 if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
+    from sphinx_modeldiagrams.entries import Entry
 
-__all__ = ["DiagramLinkDirective", "LinkDiagrams", "update_links"]
+__all__ = ["DiagramLinkDirective", "LinkDiagrams"]
 
 
 class diagram_link(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
@@ -31,41 +30,33 @@ class DiagramLinkDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Build the node; called by docutils."""
-        names = tuple(self.arguments[0].split())
-        domain_of(self.env).links.setdefault(self.env.docname, {})[names] = None
-        return [diagram_link("", objects=names, docname=self.env.docname)]
-
-
-def update_links(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Find the diagrams of documented objects, and return the documents to write again; called by Sphinx."""
-    domain = domain_of(env)
-    places: dict[str, tuple[str, str]] = {}
-    for docname, entry in domain.list_targets():
-        if get_settings(env.config).catalogue_links == "all" or docname in domain.model_pages:
-            for name in entry["names"]:
-                places.setdefault(name, (docname, entry["location"]["anchor"] or ""))
-    outdated = []
-    for docname, links in domain.links.items():
-        found = {names: next((places[name] for name in names if name in places), None) for names in links}
-        if found != links:
-            domain.links[docname] = found
-            outdated.append(docname)
-    return outdated
+        return [diagram_link("", objects=self.arguments[0].split(), docname=self.env.docname)]
 
 
 class LinkDiagrams(SphinxPostTransform):
-    """Links to diagrams that are on other pages."""
+    """Links to diagrams on other pages."""
 
     default_priority = 5
 
     def run(self, **_: Any) -> None:
         """Replace all nodes; called by Sphinx."""
-        domain = domain_of(self.env)
-        for node in list(self.document.findall(diagram_link)):
-            here = {name for entry in domain.diagrams.get(node["docname"], []) for name in entry["names"]}
-            place = domain.links[node["docname"]][node["objects"]]
-            content = []
-            if place and here.isdisjoint(node["objects"]):
-                text = nodes.inline("", "Diagram")
-                content = [nodes.paragraph("", "", link_document(self.app.builder, self.env.docname, *place, text))]
-            node.replace_self(content)
+        links = [*self.document.findall(diagram_link)]
+        targets = domain_of(self.env).list_targets() if links else []
+        places: dict[str, list[tuple[str, Entry]]] = {}
+        for docname, entry in targets:
+            for name in entry["names"]:
+                places.setdefault(name, []).append((docname, entry))
+        for node in links:
+            found = [place for name in node["objects"] for place in places.get(name, [])]
+            is_here = any(docname == node["docname"] for docname, _ in found)
+            node.replace_self([] if is_here else self._link(found))
+
+    def _link(self, found: list[tuple[str, Entry]]) -> list[nodes.Node]:
+        pages = domain_of(self.env).model_pages
+        is_any = get_settings(self.config).catalogue_links == "all"
+        for docname, entry in found:
+            if is_any or docname in pages:
+                anchor = entry["location"]["anchor"] or ""
+                link = link_document(self.app.builder, self.env.docname, docname, anchor, nodes.inline("", "Diagram"))
+                return [nodes.paragraph("", "", link)]
+        return []

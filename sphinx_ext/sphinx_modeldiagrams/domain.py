@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from multiprocessing import util
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "run_models"]
 
-_BY_DOCUMENT = ("diagrams", "catalogues", "links")
+_BY_DOCUMENT = ("diagrams", "catalogues")
 """Data of the domain."""
 
 _log = logging.getLogger(__name__)
@@ -65,8 +66,7 @@ class ModelDiagramsDomain(Domain):
     initial_data: ClassVar[dict[str, Any]] = {
         "diagrams": {},
         "catalogues": {},
-        "links": {},
-        "short_names": set(),
+        "listed": set(),
         "has_calls": False,
     }
     data_version = 14
@@ -79,7 +79,7 @@ class ModelDiagramsDomain(Domain):
         """Called by Sphinx; what follows is of one build, and processes that Sphinx forks inherit it."""
         super().__init__(env)
         self.pages_of: dict[str, dict[str, str]] = {}
-        """Document with catalogues → model → document of the model."""
+        """Document with catalogues → model → document of the model; "" if it has none."""
         self.model_pages: set[str] = set()
         """Documents of models, written by this build and earlier ones."""
         self.hidden_pages: set[str] = set()
@@ -98,15 +98,10 @@ class ModelDiagramsDomain(Domain):
             self._listed[key] = list_models(self.diagram_builder, options, get_settings(self.env.config).options)
         return self._listed[key]
 
-    @property
+    @functools.cached_property
     def short_names(self) -> set[str]:
         """The last parts of the names of all models that catalogues list."""
-        return {name.rpartition(".")[2] for listed in self._listed.values() for name in listed.models}
-
-    @property
-    def links(self) -> dict[str, dict[tuple[str, ...], tuple[str, str] | None]]:
-        """The objects that each document documents, by all their names, with document and anchor of their diagram."""
-        return cast("dict[str, dict[tuple[str, ...], tuple[str, str] | None]]", self.data["links"])
+        return {model.rpartition(".")[2] for pages in self.pages_of.values() for model in pages}
 
     @property
     def diagrams(self) -> dict[str, list[Entry]]:
@@ -215,8 +210,7 @@ class ModelDiagramsDomain(Domain):
         )
         if entry is None:
             # where a builder has no pages for models, their catalogue stands for them
-            listed = ((name, one["listed"]) for name in sorted(self.catalogues) for one in self.catalogues[name])
-            docname = next((name for name, found in listed if model in found.models), "")
+            docname = next((name for name in sorted(self.pages_of) if model in self.pages_of[name]), "")
             return make_refnode(builder, fromdocname, docname, "", contnode, target) if docname else None
         if module and entry["has_graph"] and module not in entry["modules"].split("\n"):
             warn("ref", f"no module {module!r} in the diagram of {model}", node)

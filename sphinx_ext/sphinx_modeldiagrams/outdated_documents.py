@@ -35,12 +35,13 @@ def list_outdated_documents(
 
 
 def _list_documented(env: BuildEnvironment) -> set[str]:
-    """List the documents of objects that catalogues have begun or ceased to list: they may link there."""
+    """List the documents of objects that other catalogues than before list: they link there."""
     domain = domain_of(env)
-    new, earlier = domain.short_names, domain.data["short_names"]
-    domain.data["short_names"] = new
+    new, earlier = {(model, name) for name, pages in domain.pages_of.items() for model in pages}, domain.data["listed"]
+    domain.data["listed"] = new
+    names = {model.rpartition(".")[2] for model, _ in new ^ earlier}
     objects = env.get_domain("py").data["objects"].items()
-    return {found.docname for name, found in objects if name.rpartition(".")[2] in new ^ earlier}
+    return {found.docname for name, found in objects if name.rpartition(".")[2] in names}
 
 
 def _list_catalogues(env: BuildEnvironment, touched: set[str]) -> set[str]:

@@ -31,6 +31,7 @@ PAGES = {
 }
 LATE = {
     "cases.js",
+    "catalogue.js",
     "code.js",
     "compare.js",
     "explore.js",
@@ -42,7 +43,8 @@ LATE = {
     "sizes.js",
 }
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
-VIEWER = {*SCRIPTS, "catalogue.js", "catalogue.css", "model-graph.css", "third-party-notices.txt"}
+VIEWER = {*SCRIPTS, "catalogue.css", "model-graph.css", "third-party-notices.txt"}
+PACKAGE = {"element.mjs", "element.d.mts", "package.json"}
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +131,7 @@ def test_folder_holds_viewer_index_and_files_of_each_diagram(site):
     ids = {entry["id"] for entry in index(site)}
     assert len(ids) == 3
     diagrams = {f"{name}{suffix}" for name in ids for suffix in (".js", ".json", ".txt")}
-    assert {file.name for file in site.data.iterdir()} == {*VIEWER, "index.json", *diagrams}
+    assert {file.name for file in site.data.iterdir()} == {*VIEWER, *PACKAGE, "index.json", *diagrams}
 
 
 def index(site) -> list[dict[str, Any]]:

@@ -65,6 +65,13 @@ def test_a_wrapper_is_opened_until_there_are_several_boxes():
     assert {*names} <= {*texts(draw_card(serialize(graph)))}
 
 
+def test_encoder_and_decoder_are_enough():
+    model = nn.Transformer(8, 2, 3, 3, 16, batch_first=True)
+    said = texts(draw_card(serialize(modeldiagrams.trace(model, (torch.ones(2, 1, 8), torch.ones(2, 1, 8))))))
+    assert {"encoder", "decoder"} <= {*said}
+    assert [text for text in said if text.startswith("layers")] == []
+
+
 def test_a_long_model_shows_fewer_boxes_that_stay_legible():
     class Long(nn.Module):
         def __init__(self) -> None:

@@ -82,6 +82,11 @@ def test_documented_objects_follow_the_list(library, run, tmp_path):
     assert {"models", "api"} <= read
     assert "other" not in read
     assert 'href="models/nets.Conv_.html#' in api.read_text("utf-8")
+    (source / "models.rst").rename(source / "zoo.rst")
+    edit(source / "index.rst", "models", "zoo")
+    run(source, "-W")
+    assert 'href="zoo/nets.Conv_.html#' in api.read_text("utf-8")
+    assert not (source / "models").exists()
 
 
 def test_parallel_builds_write_the_same_files(library, build, tmp_path):

@@ -22,7 +22,7 @@ from modeldiagrams.engine.compare.history import History, find_history, read_com
 from modeldiagrams.engine.compare.sides import graph_of, refuse_model, relative
 from modeldiagrams.engine.compare.versions import find_side
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, add_problem
-from modeldiagrams.engine.diagram_ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id, name_snapshot
 from modeldiagrams.engine.executors import make_workers
 from modeldiagrams.engine.loaded_graph import LoadedGraph, read_graph_file
 from modeldiagrams.engine.model_graphs import Tracing
@@ -40,7 +40,9 @@ from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Refused
 from modeldiagrams.worker.drawing import Drawer
 
-__all__ = ["DiagramBuilder", "Session", "name_snapshot"]
+__all__ = ["DiagramBuilder", "Session"]
+
+_NOT_COMMITTED = "The option `committed` is set, and nothing is: run `modeldiagrams snapshot` and commit the result"
 
 
 class Session:
@@ -318,11 +320,3 @@ class DiagramBuilder:
         name = f"{make_view_key(content, options.view, beside)}.picture"
         draw = partial(self.session.drawer.render, content, options.view, beside)
         return take_or_make(self.store, name, Picture, draw)
-
-
-def name_snapshot(options: Options) -> str:
-    """Return the name of a snapshot, which different diagrams of the same graph share."""
-    return make_diagram_id(Options(call=options.written.call))
-
-
-_NOT_COMMITTED = "The option `committed` is set, and nothing is: run `modeldiagrams snapshot` and commit the result"

@@ -7,7 +7,7 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.options.options import Options, is_graph_file
 
-__all__ = ["make_diagram_id", "make_distinct"]
+__all__ = ["make_diagram_id", "make_distinct", "name_snapshot"]
 
 _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 
@@ -38,6 +38,11 @@ def make_diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     if len(written) == 1 and name == path and is_usual and not has_case_variant:
         return name
     return make_distinct(name, repr(written))
+
+
+def name_snapshot(options: Options) -> str:
+    """Return the name of a snapshot, which different diagrams of the same graph share."""
+    return make_diagram_id(Options(call=options.written.call))
 
 
 def make_distinct(name: str, content: str) -> str:

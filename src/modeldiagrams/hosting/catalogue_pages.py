@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.catalogue.families import summarise_failures
 from modeldiagrams.engine.diagram_ids import make_distinct
 from modeldiagrams.errors import ModelDiagramsError
@@ -13,18 +17,28 @@ from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.options.parsing import parse_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
     from typing import Any
 
     from modeldiagrams.engine.catalogue.entries import Catalogue
     from modeldiagrams.hosting.host_protocol import Host
     from modeldiagrams.options.catalogue import CatalogueOptions
 
-__all__ = ["MARK", "format_markdown_page", "format_rst_page", "name_catalogue", "name_pages", "report_catalogue"]
+__all__ = [
+    "MARK",
+    "format_markdown_page",
+    "format_rst_page",
+    "name_catalogue",
+    "name_pages",
+    "report_catalogue",
+    "write_model_pages",
+]
 
 MARK = "Written by modeldiagrams for a catalogue of models; changes are lost."
 """A comment in every page, by which it differs from pages that authors write at the same address."""
 
+_IGNORED = ".gitignore"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -78,8 +92,34 @@ def format_markdown_page(model: str, options: CatalogueOptions, back: str, *, fe
         fence: What follows the backticks: ``{model-graph}`` in MyST.
     """
     body = f"```{fence}\n{_format_values(options, {'model': model})}\n```"
-    lines = ["---\norphan: true\n---", f"<!-- {MARK} -->", f"# {_escape(model)}", f"`{model}` in {back}", body]
+    # comments and titles in pages begin with the heading only if it comes first
+    head = f"---\n# {MARK}\norphan: true\ntitle: {json.dumps(model)}\n---"
+    lines = [head, f"# {_escape(model)}", f"`{model}` in {back}", body]
     return "\n\n".join(lines) + "\n"
+
+
+def write_model_pages(wanted: Mapping[Path, str], earlier: AbstractSet[Path]) -> None:
+    """Write the files of pages among those of authors, with a `.gitignore`, and remove others of earlier builds.
+
+    Args:
+        wanted: File → text.
+        earlier: Those that earlier builds wrote.
+    """
+    names = defaultdict[Path, list[str]](list)
+    for path in earlier - wanted.keys():
+        path.unlink()
+        names[path.parent] += []
+    for path, text in sorted(wanted.items()):
+        write_atomically(path, text.encode())
+        names[path.parent].append(path.name)
+    for folder, own in names.items():
+        # not the whole folder, in which authors may have pages, too
+        text = "\n".join([f"# {MARK}", *(f"/{name}" for name in (_IGNORED, *own)), ""])
+        ignored = folder / _IGNORED
+        if not ignored.is_file() or MARK in ignored.read_text("utf-8", "replace"):
+            write_atomically(ignored, text.encode()) if own else ignored.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def report_catalogue(host: Host, catalogue: Catalogue, place: Any) -> str:

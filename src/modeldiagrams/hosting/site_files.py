@@ -8,15 +8,24 @@ only change if the author's options do.
 from __future__ import annotations
 
 import functools
+import json
 from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.common.version import read_version
 from modeldiagrams.engine.catalogue.site_index import ListedDiagram, encode_index, read_index
 from modeldiagrams.errors import GraphError
-from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, list_viewer_files
+from modeldiagrams.html.fragment import (
+    DATA_START,
+    ELEMENT,
+    SITE_FILES,
+    build_data_script,
+    is_interactive,
+    list_viewer_files,
+)
 from modeldiagrams.html.tour_parts import draw_step_files, name_step_file
 from modeldiagrams.ir.describing.text import describe, digest_describing
 from modeldiagrams.ir.documents import encode
@@ -52,7 +61,9 @@ FOLDER = "modeldiagrams"
 
 INDEX = "index.json"
 
-SHARED_NAMES = frozenset({*SITE_FILES, INDEX})
+_PACKAGE = "package.json"
+
+SHARED_NAMES = frozenset({*SITE_FILES, INDEX, _PACKAGE})
 """Names of all files that diagrams may share."""
 
 OF_CATALOGUES = ("*.card.svg", "catalogue-????????.html")
@@ -141,7 +152,22 @@ def build_shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dic
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += format_style_rule(settings.variables).encode()
     contents["catalogue.css"] += format_style_rule(settings.variables, "model-catalogue").encode()
+    if not settings.static_only:
+        contents[_PACKAGE] = _describe_package()
     return {**contents, INDEX: _encode_index([*entries])}
+
+
+def _describe_package() -> bytes:
+    """Make the folder a package for npm, whose module defines the element."""
+    module, types = ELEMENT
+    package = {
+        "name": "model-graph",
+        "version": read_version(),
+        "type": "module",
+        "exports": {".": {"types": f"./{types}", "default": f"./{module}"}, "./*": "./*"},
+        "sideEffects": True,
+    }
+    return json.dumps(package, indent=1).encode()
 
 
 def _encode_index(entries: list[IndexEntry]) -> bytes:

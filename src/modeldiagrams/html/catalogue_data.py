@@ -11,7 +11,7 @@ from modeldiagrams.engine.catalogue.entries import CatalogueModel
 from modeldiagrams.html.catalogue_rows import find_class, find_module, format_inputs
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.catalogue.entries import Catalogue, Family
+    from modeldiagrams.engine.catalogue.entries import Catalogue
     from modeldiagrams.ir.figures import Figures
 
 __all__ = ["PageOf", "build_catalogue_data", "name_pictures"]
@@ -22,28 +22,19 @@ PageOf = Callable[[CatalogueModel], str | None]
 
 def name_pictures(catalogue: Catalogue) -> dict[str, str]:
     """Name the files of small pictures: SVG → file name, that of the first model with this picture."""
-    names: dict[str, str] = {}
-    for family in catalogue.families:
-        for model in family.models:
-            if model.picture:
-                names.setdefault(model.picture, f"{model.id}.card.svg")
-    return names
+    models = [model for family in catalogue.families for model in family.models if model.picture]
+    return {model.picture: f"{model.id}.card.svg" for model in reversed(models)}
 
 
-def build_catalogue_data(catalogue: Catalogue, page_of: PageOf, pictures: dict[str, str]) -> bytes:
+def build_catalogue_data(catalogue: Catalogue, page_of: PageOf) -> bytes:
     """Build the data as JSON text; what is unknown or empty is left out."""
     models = [model for family in catalogue.families for model in family.models]
-    known = [model.figures for model in models if model.figures]
-    layers = {name: at for at, name in enumerate(sorted({name for one in known for name in one.layers}))}
-    ops = {name: at for at, name in enumerate(sorted({name for one in known for name in one.ops}))}
-    uses: dict[Any, int] = {}  # many models use the same
-    numbers = [
-        uses.setdefault((tuple(layers[n] for n in one.layers), tuple(ops[n] for n in one.ops)), len(uses))
-        if (one := model.figures)
-        else None
-        for model in models
-    ]
-    at = iter(range(len(models)))
+    figures = [model.figures for model in models if model.figures]
+    layers = {name: at for at, name in enumerate(sorted({name for one in figures for name in one.layers}))}
+    ops = {name: at for at, name in enumerate(sorted({name for one in figures for name in one.ops}))}
+    uses = [(tuple(layers[name] for name in one.layers), tuple(ops[name] for name in one.ops)) for one in figures]
+    numbers = {used: at for at, used in enumerate(dict.fromkeys(uses))}  # many models use the same
+    pictures, left, place = name_pictures(catalogue), iter(uses), iter(range(len(models)))
     return msgspec.json.encode(
         {
             "format": "modeldiagrams-catalogue",
@@ -51,34 +42,36 @@ def build_catalogue_data(catalogue: Catalogue, page_of: PageOf, pictures: dict[s
             "groupBy": catalogue.options.group_by,
             "layers": [*layers],
             "ops": [*ops],
-            "uses": [*uses],
-            "families": [_describe_family(family, [next(at) for _ in family.models]) for family in catalogue.families],
+            "uses": [*numbers],
+            "families": [
+                _without_empty(
+                    name=family.name,
+                    class_=find_class(family),
+                    module=find_module(family),
+                    columns=family.columns,
+                    rows=family.rows,
+                    models=[next(place) for _ in family.models],
+                )
+                for family in catalogue.families
+            ],
             "models": [
-                _describe_model(model, page_of(model), pictures.get(model.picture), uses_at)
-                for model, uses_at in zip(models, numbers, strict=True)
+                _without_empty(
+                    name=model.name,
+                    id=model.id,
+                    page=page_of(model),
+                    picture=pictures.get(model.picture),
+                    since=model.since,
+                    aliases=model.aliases,
+                    problem=model.problem,
+                    **(_list_figures(model.figures, numbers[next(left)]) if model.figures else {}),
+                )
+                for model in models
             ],
         }
     )
 
 
-def _describe_family(family: Family, models: list[int]) -> dict[str, Any]:
-    return _without_empty(
-        name=family.name,
-        class_=find_class(family),
-        module=find_module(family),
-        columns=family.columns,
-        rows=family.rows,
-        models=models,
-    )
-
-
-def _describe_model(model: CatalogueModel, page: str | None, picture: str | None, uses: int | None) -> dict[str, Any]:
-    named = {"name": model.name, "id": model.id, "page": page, "picture": picture, "uses": uses, "since": model.since}
-    more = {"aliases": model.aliases, "problem": model.problem}
-    return _without_empty(**named, **(_describe_figures(model.figures) if model.figures else {}), **more)
-
-
-def _describe_figures(figures: Figures) -> dict[str, Any]:
+def _list_figures(figures: Figures, uses: int) -> dict[str, Any]:
     return {
         "parameters": figures.parameters,
         "flops": figures.flops,
@@ -87,6 +80,7 @@ def _describe_figures(figures: Figures) -> dict[str, Any]:
         "activationsSign": figures.activation_sign,
         "inputs": format_inputs(figures),
         "assumed": figures.has_assumed_inputs,
+        "uses": uses,
     }
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from modeldiagrams.html.catalogue_data import build_catalogue_data, name_pictures
-from modeldiagrams.html.catalogue_rows import COLUMNS, join_names, list_groups, list_notes
+from modeldiagrams.html.catalogue_rows import TITLES, break_dots, join_names, list_groups, list_notes
 from modeldiagrams.html.fragment import build_data_call
 from modeldiagrams.html.packing import pack
 from modeldiagrams.html.table_cells import NOTHING
@@ -55,47 +55,41 @@ def build_catalogue_files(
     Raises:
         RenderError: if the viewer has not been built.
     """
-    pictures = name_pictures(catalogue)
-    files = {name: svg.encode() for svg, name in pictures.items()}
+    files = {name: svg.encode() for svg, name in name_pictures(catalogue).items()}
     if interactive and catalogue.families:
-        data = pack(build_catalogue_data(catalogue, page_of, pictures))
+        data = pack(build_catalogue_data(catalogue, page_of))
         files[f"{catalogue.id}.js"] = build_data_call(catalogue.id, data).encode()
-    if _count_entries(catalogue) < len(catalogue.families):
+    if sum(len(rows) for _, rows in list_groups(catalogue)) < len(catalogue.families):
         folder = back[: back.rfind("/") + 1]
         body = _render(catalogue, "", lambda model: (page := page_of(model)) and folder + page, back=back)
-        # follows the reader's system; a page of the site would follow its theme
         css = find_asset("catalogue.css").read_text("utf-8")
-        html = load_template("standalone").render(title="All models", css=Markup(css), body=Markup(body), viewer=None)  # noqa: S704  our own file, and rendered with autoescape
+        html = load_template("standalone").render(
+            title="All models",
+            css=Markup(css),  # noqa: S704  our own file
+            body=Markup(body),  # noqa: S704  rendered with autoescape
+            viewer=None,
+        )
         files[f"{catalogue.id}.html"] = html.encode()
     return files
-
-
-def _count_entries(catalogue: Catalogue) -> int:
-    return sum(len(rows) for _, rows in list_groups(catalogue))
 
 
 def _render(catalogue: Catalogue, assets: str, page_of: PageOf, *, back: str = "", interactive: bool = False) -> str:
     groups = list_groups(catalogue, whole=bool(back))
     rows = [row for _, found in groups for row in found]
-    models = sum(len(family.models) for family in catalogue.families)
-    entries = len(catalogue.families)
-    caption = f"{models:,} models" if models != 1 else "1 model"
-    if entries < models:
-        caption += f" in {entries:,} {'families' if entries > 1 else 'family'}"
-    is_cut = len(rows) < entries
+    models, entries = sum(len(family.models) for family in catalogue.families), len(catalogue.families)
     return load_template("catalogue").render(
         catalogue=catalogue,
         groups=groups,
-        columns=[name for name in COLUMNS if any(row.cells.get(name, NOTHING) != NOTHING for row in rows)],
-        titles=COLUMNS,
-        caption=f"{caption}; the first {len(rows):,} are here" if is_cut else caption,
-        rest=f"All {models:,} models in one table" if is_cut else "",
+        # a column without any value tells nothing
+        columns=[title for title in TITLES if any(row.cells.get(title, NOTHING) != NOTHING for row in rows)],
+        counts={"models": models, "entries": entries, "shown": len(rows)},
         notes=list_notes(catalogue, rows) if rows else [],
         pictures={svg: quote(name) for svg, name in name_pictures(catalogue).items()},
         assets=assets,
         file=quote(catalogue.id),
         page_of=page_of,
         names=join_names,
+        break_dots=break_dots,
         back=back,
         interactive=interactive,
     )

@@ -45,6 +45,7 @@ __all__ = [
     "CATALOGUE",
     "COMPARING",
     "DATA_START",
+    "ELEMENT",
     "PROSE",
     "RECORDING",
     "SCRIPTS",
@@ -85,8 +86,10 @@ RECORDING = "recording.js"
 """Loaded when readers open a recording of a training."""
 SIZES = "sizes.js"
 """Loaded when readers set the sizes of inputs."""
+ELEMENT = ("element.mjs", "element.d.mts")
+"""The widget as ES module for pages that authors write, and its types."""
 _OPTIONAL = (COMPARING, CODE, CASES, CATALOGUE, NOTES, PROSE, RECORDING, SIZES)
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, *_OPTIONAL, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, *_OPTIONAL, *ELEMENT, "third-party-notices.txt")
 """The files of the viewer, which all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.9

@@ -6,30 +6,22 @@ import contextlib
 import posixpath
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
 from modeldiagrams.engine.catalogue.build import build_catalogue
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.catalogue_pages import (
-    format_markdown_page,
-    name_catalogue,
-    name_pages,
-    report_catalogue,
-)
+from modeldiagrams.hosting.catalogue_pages import format_markdown_page, name_catalogue, name_pages, report_catalogue
+from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.mentions import find_catalogues
 from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.catalogue_page import build_catalogue_files, render_catalogue
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.options.catalogue import read_catalogue
-from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from modeldiagrams.engine.catalogue.entries import CatalogueModel
     from modeldiagrams.markdown.fence_host import FenceHost
     from modeldiagrams.options.catalogue import CatalogueOptions
@@ -51,7 +43,7 @@ def plan_model_pages(host: FenceHost, path: str, text: str, address: str) -> dic
     found: dict[str, CatalogueOptions] = {}
     for values, body, _ in find_catalogues(text):
         with contextlib.suppress(ModelDiagramsError):  # reported when the page is converted
-            options = _read(values, body)
+            options = read_catalogue_text(values, body)
             found = dict.fromkeys(host.list_models(options).models, options) | found
     title = _TITLE.search(text)
     back = f"[{title[1] if title else 'the catalogue'}]({posixpath.relpath(path, address)})"
@@ -66,22 +58,15 @@ def render_catalogue_fence(host: FenceHost, body: str, line: int | None) -> str:
     except SuperFencesException:
         raise
     except ModelDiagramsError as error:
-        message = f"model-catalogue: {error}"
-        report_error(host, ModelDiagramsError(message), line)
-        return f"<p>{html_text(message)}</p>"
+        report_error(host, error, line, "option")
+        return f"<p>{html_text(str(error))}</p>"
     except Exception as error:
         message = f"model-catalogue: {type(error).__name__}: {error}"
         raise SuperFencesException(f"{host.location(line)}{message}") from error
 
 
-def _read(values: Mapping[str, Any], body: str) -> CatalogueOptions:
-    more = read_body(body)
-    model = more.pop("model", None)  # a body of one line
-    return read_catalogue({**values, **({"of": model} if model else {}), **more})
-
-
 def _render(host: FenceHost, body: str, line: int | None) -> str:
-    options = _read({}, body)
+    options = read_catalogue_text({}, body)
     catalogue = build_catalogue(host.builder, options, host.settings.options, host.list_models(options))
     catalogue = msgspec.structs.replace(catalogue, id=name_catalogue(catalogue.id, host.path or host.page or ""))
     report_catalogue(host, catalogue, line)
@@ -90,7 +75,7 @@ def _render(host: FenceHost, body: str, line: int | None) -> str:
         return host.model_page(model.name, in_data=in_data)
 
     interactive = not host.settings.static_only
-    back = posixpath.relpath(host.page or ".", FOLDER)
+    back = f"{posixpath.relpath('.', FOLDER)}/{host.page or ''}"
     host.note_catalogue(
         build_catalogue_files(catalogue, partial(page_of, in_data=True), back=back, interactive=interactive)
     )

@@ -18,6 +18,7 @@ import msgspec
 
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.errors import SettingError
+from modeldiagrams.hosting.catalogue_pages import MARK, write_model_pages
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.html.escape import html_text
@@ -25,7 +26,6 @@ from modeldiagrams.markdown.catalogue_fence import plan_model_pages
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
-from modeldiagrams.markdown.model_page_files import write_model_pages
 from modeldiagrams.options.settings import CACHE, CALLS, Settings, add_repository, parse_settings
 
 if TYPE_CHECKING:
@@ -84,10 +84,14 @@ class Services:
                 self._sites[paths] = IncrementalSite(*map(SiteFolder, paths))
             return self._sites[paths]
 
-    def write_model_pages(self, docs: Path, page: str, texts: Mapping[str, str], outputs: Mapping[str, Path]) -> None:
-        """Write the pages of models that a page lists; `outputs` says where the site will have them."""
+    def write_model_pages(self, folder: Path, pages: Mapping[Path, tuple[str, Path]]) -> None:
+        """Write the pages of models that a page lists: file in a folder → text, and the site's file of it."""
         with self._lock:
-            self._new_pages += [outputs[file] for file in write_model_pages(docs, page, texts)]
+            earlier = {file for file in folder.glob("*.md") if MARK in file.read_text("utf-8", errors="replace")[:400]}
+            # authors may write the page of a model themselves
+            wanted = {file: text for file, (text, _) in pages.items() if file in earlier or not file.is_file()}
+            self._new_pages += [pages[file][1] for file in wanted.keys() - earlier]
+            write_model_pages(wanted, earlier)
 
     def close(self) -> None:
         """End all tracing processes, and tell which pages the site doesn't have."""
@@ -125,10 +129,11 @@ class MarkdownHost(FenceHost):
         if self._site:
             self._site.start_page(self.page, self._document, self.path or None)
         if self._docs and not self.is_in_piece:
-            planned = plan_model_pages(self, self.path, self.page_source() or "", posixpath.splitext(self.path)[0])
+            folder = posixpath.splitext(self.path)[0]
+            planned = plan_model_pages(self, self.path, self.page_source() or "", folder)
             self._model_pages = {model: file for model, (file, _) in planned.items()}
-            outputs = {file: self._site_dir / self._output(file) for file, _ in planned.values()}
-            self._services.write_model_pages(self._docs, self.path, dict(planned.values()), outputs)
+            pages = {self._docs / file: (text, self._site_dir / self._output(file)) for file, text in planned.values()}
+            self._services.write_model_pages(self._docs / folder, pages)
 
     def note_shown(self, diagram: Diagram) -> None:
         """Write the diagram's files."""

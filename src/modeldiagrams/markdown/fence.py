@@ -198,7 +198,7 @@ class _FencePreprocessor(Preprocessor):
 
     def link_page(self, *, src: str, **_: Any) -> str:
         """Render the link from the documentation of a model to its page; called by superfences."""
-        url = self.host.model_page(src.strip())
+        url = None if self.host.is_on_page(src.strip()) else self.host.model_page(src.strip())
         return f'<p><a href="{html_text(url)}">Diagram</a></p>' if url else ""
 
     def _line(self, body: str) -> int | None:

@@ -36,13 +36,11 @@ class ModelCatalogue extends HTMLElement {
 
   async #start(): Promise<void> {
     this.#observer.disconnect();
-    // resolved now, because instant navigation may change the address of the page
-    const [src, assets] = ["src", "assets"].map(
-      (name) => new URL(this.getAttribute(name) ?? "", document.baseURI).href,
-    );
+    // resolved now, because instant navigation may change the address of the page; the other files are next to it
+    const src = new URL(this.getAttribute("src") ?? "", document.baseURI).href;
     const data = await loadData<CatalogueData>(this.getAttribute("catalogue") ?? "", src).catch(() => undefined);
     if (data === undefined || !this.isConnected || this.#catalogue !== undefined) return;
-    this.#catalogue = await Catalogue.start(this, data, assets ?? "");
+    this.#catalogue = await Catalogue.start(this, data, src);
   }
 
   #onKey(event: KeyboardEvent): void {

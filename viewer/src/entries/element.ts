@@ -11,6 +11,7 @@ import { hint, rest } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
 import { code, link, menu, recording } from "../widget/features/menu.js";
 import { outline } from "../widget/features/outline.js";
+import { factsOf, type NodeFacts, nodesAt, pageEvents } from "../widget/features/page_events.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
 import { sizeNames } from "../widget/features/size_names.js";
@@ -64,6 +65,7 @@ const FEATURES: readonly Feature[] = [
   sizeNames,
   menu,
   paper,
+  pageEvents,
 ];
 
 class ModelGraph extends HTMLElement {
@@ -83,11 +85,47 @@ class ModelGraph extends HTMLElement {
     this.#widget?.onDisconnected();
   }
 
+  /** Id of the selected node; null if none is. */
+  get selected(): string | null {
+    return this.#widget?.selected || null;
+  }
+
   /** The current picture as SVG text, drawn as in the build. */
   async picture(): Promise<string> {
-    if (this.#widget === undefined) throw new Error("this diagram has no picture");
-    const [session, layout] = await this.#widget.tasks.layOut();
+    const [session, layout] = await this.#opened().tasks.layOut();
     return session.drawing.picture(layout).svg;
+  }
+
+  /** Select a node and make it visible; null selects none. */
+  async select(id: string | null): Promise<void> {
+    const widget = this.#opened();
+    if (id === null) widget.select(undefined);
+    else {
+      await this.#check(id);
+      await widget.show(id);
+    }
+  }
+
+  /** Expand a module call, and those around it. */
+  async open(id: string): Promise<void> {
+    await this.#set(id, true);
+  }
+
+  /** Collapse a module call. */
+  async close(id: string): Promise<void> {
+    await this.#set(id, false);
+  }
+
+  /** What the graph says of a node. */
+  async node(id: string): Promise<NodeFacts | null> {
+    await this.#check(id);
+    return factsOf(this.#opened(), id);
+  }
+
+  /** Ids of the ops and function calls that a line of code makes, and of the modules whose class begins there. */
+  async nodesAt(file: string, line: number): Promise<string[]> {
+    const [session] = await this.#opened().tasks.layOut();
+    return nodesAt(session, file, line);
   }
 
   /** Expand or collapse a module call; failures are shown to the reader. */
@@ -95,6 +133,25 @@ class ModelGraph extends HTMLElement {
     if (this.#widget === undefined) return;
     void toggleModule(this.#widget, id);
     await this.#widget.tasks.settled;
+  }
+
+  #opened(): Widget {
+    if (this.#widget === undefined) throw new Error("this diagram has no picture, or is not ready: wait for mg-ready");
+    return this.#widget;
+  }
+
+  async #check(id: string): Promise<void> {
+    const [session] = await this.#opened().tasks.layOut();
+    if (!session.traced.nodes.has(id)) throw new Error(`no node has the id ${JSON.stringify(id)}`);
+  }
+
+  async #set(id: string, isOpen: boolean): Promise<void> {
+    await this.#check(id);
+    const widget = this.#opened();
+    if (isOpen && !widget.tree.has(id)) await widget.change(({ transitions }) => transitions.reveal(id));
+    const { session } = widget;
+    if (session === undefined || !widget.tree.canToggle(id) || session.state.expanded.includes(id) === isOpen) return;
+    await widget.change((now) => now.transitions.toggle(id), id);
   }
 
   #start(): void {
@@ -124,6 +181,9 @@ class ModelGraph extends HTMLElement {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open", clonable: true });
     root.adoptedStyleSheets = [styleSheet()];
     root.replaceChildren(...widget.elements, document.createElement("slot"));
+    widget.stage.part.add("stage");
+    widget.foot.part.add("foot");
+    widget.toolbar.element.part.add("toolbar");
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
     widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());

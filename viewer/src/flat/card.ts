@@ -10,8 +10,9 @@ import { flatPainter, themeColours } from "./flat_painter.js";
 
 /** Size at which pages show it, px. */
 const [WIDTH, HEIGHT] = [240, 160];
-/** Fewer boxes don't say what a model is, so the largest is opened; but not if one remains that way and all are small. */
-const [ENOUGH, FEWEST] = [3, 2];
+/** A module with this share of all ops is like a wrapper, and opened if there are few boxes then, or too few before. */
+const NEARLY_ALL = 0.75;
+const [TOO_FEW, FEW] = [2, 6];
 /** Most boxes that a container shows, and if they would be too small. */
 const MOST = [20, 12, 6, 3];
 /** Scales at which text is large enough: with the second lines of boxes, and without. */
@@ -19,8 +20,9 @@ type Said = "details" | "names";
 const LEGIBLE: Readonly<Record<Said, number>> = { details: 0.6, names: 0.4 };
 /** Lengths of lines to try, px; 0 for a flow from top to bottom. */
 const LINES = [0, 160, 240, 340, 480];
-/** In an `<img>`, dark is what the `color-scheme` of the element says. */
-const STYLE = `<style>svg{color:${THEMES.light.text}}@media(prefers-color-scheme:dark){svg{color:${THEMES.dark.text}}}</style>`;
+/** In an `<img>`, dark is what the `color-scheme` of the element says; some browsers take the system's, so it has a background. */
+const coloured = ({ text, background }: (typeof THEMES)["light"]) => `svg{color:${text};background:${background}}`;
+const STYLE = `<style>${coloured(THEMES.light)}@media(prefers-color-scheme:dark){${coloured(THEMES.dark)}}</style>`;
 
 /** What may be on the card: which modules are open, and how many boxes a container shows. */
 interface Content {
@@ -54,24 +56,25 @@ function contentsOf(graph: GraphIndex): Content[] {
   const [most = 0, ...fewer] = MOST;
   const levels = levelsOf(graph, (expanded) => boxesIn(shown(graph, { expanded, most }, "names").root));
   const contents = levels.map((expanded): Content => ({ expanded, most }));
-  return [...contents, ...fewer.map((one): Content => ({ expanded: levels[0] ?? [], most: one }))];
+  return [...contents, ...fewer.map((one): Content => ({ expanded: levels[levels.length - 1] ?? [], most: one }))];
 }
 
-/** What may be open, most first: enough for enough boxes, or less, but not too few. */
+/** What may be open, most first: modules that hold nearly all of the model. */
 function levelsOf(graph: GraphIndex, boxesAt: (expanded: string[]) => Item[]): string[][] {
   const ops = new Map<string, number>();
-  for (const { id, kind } of graph.graph.nodes)
-    if (kind === "op") for (const at of ancestors(graph, id)) ops.set(at, (ops.get(at) ?? 0) + 1);
-  const sizeOf = ({ id }: Item) => ops.get(id) ?? 0;
+  const all = graph.graph.nodes.filter(({ kind }) => kind === "op");
+  for (const { id } of all) for (const at of ancestors(graph, id)) ops.set(at, (ops.get(at) ?? 0) + 1);
   const levels: string[][] = [];
-  for (let expanded: string[] | undefined = []; expanded !== undefined; ) {
-    const boxes: Item[] = boxesAt(expanded);
-    const closed: Item[] = boxes.filter((item) => item.expandable && item.times === 1);
-    const [largest] = closed.sort((one, other) => sizeOf(other) - sizeOf(one));
-    if (boxes.length >= FEWEST || largest === undefined) levels.unshift(expanded);
-    expanded = boxes.length < ENOUGH && largest !== undefined ? [...expanded, largest.id] : undefined;
+  for (let [expanded, boxes] = [[] as string[], boxesAt([])]; ; ) {
+    if (boxes.length >= TOO_FEW) levels.unshift(expanded);
+    const main = boxes.find(({ id, expandable }) => expandable && (ops.get(id) ?? 0) >= NEARLY_ALL * all.length);
+    if (main === undefined || main.times > 1) break;
+    expanded = [...expanded, main.id];
+    const inside = boxesAt(expanded);
+    if (boxes.length >= TOO_FEW && inside.length > FEW) break;
+    boxes = inside;
   }
-  return levels;
+  return levels.length > 0 ? levels : [[]];
 }
 
 function shown(graph: GraphIndex, { expanded, most }: Content, said: Said, line = 0): View {
@@ -97,7 +100,7 @@ function brief(frame: Frame, said: Said): Frame {
 }
 
 function boxesIn({ items }: Frame): Item[] {
-  const boxes = items.filter(({ kind, glyph }) => glyph === null && /^(module|function|op|bundle)$/.test(kind));
+  const boxes = items.filter(({ kind, glyph }) => glyph === null && /^(module|function|op)$/.test(kind));
   return boxes.flatMap((item) => (item.frame === null ? [item] : boxesIn(item.frame)));
 }
 

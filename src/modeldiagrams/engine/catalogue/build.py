@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.engine.builder import name_snapshot
 from modeldiagrams.engine.catalogue.cards import describe_model
 from modeldiagrams.engine.catalogue.entries import Catalogue
 from modeldiagrams.engine.catalogue.families import find_families, join_aliases
 from modeldiagrams.engine.catalogue.listing import make_catalogue_id
 from modeldiagrams.engine.catalogue.releases import find_first_releases
+from modeldiagrams.engine.diagram_ids import name_snapshot
 from modeldiagrams.engine.many_graphs import run_each
 
 if TYPE_CHECKING:

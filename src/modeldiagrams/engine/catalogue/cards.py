@@ -9,14 +9,13 @@ import msgspec
 
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.common.files import digest, digest_file
-from modeldiagrams.engine.builder import name_snapshot
 from modeldiagrams.engine.catalogue.entries import CatalogueModel
-from modeldiagrams.engine.catalogue.traits import Traits, list_traits
-from modeldiagrams.engine.diagram_ids import make_diagram_id
+from modeldiagrams.engine.diagram_ids import make_diagram_id, name_snapshot
 from modeldiagrams.engine.store import take_or_make
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.figures import Figures, list_figures
 from modeldiagrams.ir.text import readable
+from modeldiagrams.ir.traits import Traits, list_traits
 from modeldiagrams.render.draw import digest_viewer
 from modeldiagrams.worker import Refused
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from modeldiagrams.engine.catalogue.traits import Traits
 from modeldiagrams.ir.figures import Figures
+from modeldiagrams.ir.traits import Traits
 from modeldiagrams.options.catalogue import CatalogueOptions
 from modeldiagrams.options.options import Options
 

