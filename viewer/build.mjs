@@ -175,7 +175,7 @@ writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 writeFileSync(join(output, "difference.css"), await sheet(differenceStylesheet()));
 writeFileSync(join(output, "author.css"), await sheet(authorStylesheet()));
 writeFileSync(join(output, "lens.css"), await sheet(lensStylesheet()));
-const more = [classStylesheet(), differenceStylesheet(), authorStylesheet()];
+const more = [classStylesheet(), differenceStylesheet(), authorStylesheet(), lensStylesheet()];
 const shadow = [pictureStylesheet(), ...more, ...WIDGET_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle)));
 const ofFiles = [pictureStylesheet(), ...more, ...FILE_STYLES.map(widgetStyle)];

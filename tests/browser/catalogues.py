@@ -28,6 +28,7 @@ def page_of(model_: CatalogueModel) -> str:
 
 def write_catalogue(folder: Path, name: str, catalogue: Catalogue, *, before: str = TEXT, head: str = "") -> None:
     """Write a page with a catalogue, and all of its files but the pages of models."""
+    catalogue = msgspec.structs.replace(catalogue, id=f"catalogue-{name}")
     assets = folder / "modeldiagrams"
     assets.mkdir(parents=True, exist_ok=True)
     for file, content in page.list_viewer_files().items():

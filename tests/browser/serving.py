@@ -14,7 +14,7 @@ POLICIES = {
     "wasm": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
     "no-worker": "script-src 'self' 'wasm-unsafe-eval'; worker-src 'none'",
     "types": "script-src 'self' 'wasm-unsafe-eval'; require-trusted-types-for 'script'",
-    "named-types": "require-trusted-types-for 'script'; trusted-types modeldiagrams",
+    "named-types": "require-trusted-types-for 'script'; trusted-types modeldiagrams modeldiagrams-catalogue",
     "no-types": "require-trusted-types-for 'script'; trusted-types 'none'",
 }
 

@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 
 from browser.readers import Reader
 from browser.serving import served
+from modeldiagrams.engine.catalogue.site_index import read_index
 
 BUILD = Path(__file__).parents[2] / "docs" / "build.py"
 MODELS = {
@@ -64,8 +65,11 @@ def server(demo: Path) -> Iterator[str]:
 
 
 def pages(demo: Path, tool: str) -> dict[Path, list[str]]:
-    """Pages with diagrams, relative to `demo` → the HTML of each diagram; without how-tos, where some show one tool."""
-    paths = (path for path in sorted((demo / tool).rglob("*.html")) if "howto" not in path.parts)
+    """Pages with diagrams, relative to `demo` → the HTML of each diagram.
+
+    Without how-tos, where some show one tool, and without the pages of catalogues' models.
+    """
+    paths = (path for path in sorted((demo / tool).rglob("*.html")) if not {"howto", "catalogue"} & {*path.parts})
     found = {path: FRAGMENT.findall(path.read_text("utf-8")) for path in paths}
     return {path.relative_to(demo): fragments for path, fragments in found.items() if fragments}
 
@@ -97,6 +101,25 @@ def test_both_tools_draw_equal_pictures(demo: Path) -> None:
         for tool in ("sphinx", "mkdocs")
     ]
     assert first_frames[0] == first_frames[1]
+
+
+@pytest.mark.parametrize("tool", ["sphinx", "mkdocs"])
+@pytest.mark.parametrize("library", ["torchvision", "transformers"])
+def test_catalogues_show_all_committed_models(demo: Path, tool: str, library: str) -> None:
+    """Each has a page with its diagram, although the library may not be installed."""
+    lists = [file.read_text("utf-8").split() for file in (BUILD.parent / "model-graphs").glob("*.models.txt")]
+    (names,) = (names for names in lists if names[0].startswith(library))
+    page = demo / tool / "examples" / "catalogue" / (f"{library}/index.html" if tool == "mkdocs" else f"{library}.html")
+    html = page.read_text("utf-8")
+    assert "mg-problem" not in html
+    for name in names:
+        address = f"{name}/" if tool == "mkdocs" else f"{library}/{name}.html"
+        assert f'href="{address}' in html, name
+        text = (page.parent / address / ("index.html" if tool == "mkdocs" else "")).read_text("utf-8")
+        assert text.count("<model-graph ") == 1, name
+        assert "mg-problem" not in text, name
+    index = read_index((demo / tool / "modeldiagrams" / "index.json").read_bytes())
+    assert {*names} <= {entry.model for entry in index.diagrams if entry.figures is not None}
 
 
 def test_search_finds_modules_and_no_labels(demo: Path) -> None:

@@ -6,12 +6,16 @@ import os
 
 import pytest
 
+from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.catalogue.listing import list_models, make_catalogue_id
+from modeldiagrams.engine.diagram_ids import name_snapshot
 from modeldiagrams.engine.snapshots import _read_report
+from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.catalogue import read_catalogue
 from modeldiagrams.worker import ListedModels, Problem, Refused, Worker
+from option_helpers import make_options
 
 NETS = read_catalogue({"of": "nets"})
 
@@ -81,6 +85,28 @@ def test_a_site_without_torch_uses_the_committed_list(answers, listed, tmp_path,
     assert (found := listed()).models == ("nets.A", "nets.B")
     assert str(file) in found.sources
     assert listed(exclude="*.B").problem.startswith("nets can't be listed. PyTorch is not installed")
+
+
+def test_a_committed_list_is_used_with_torch(answers, listed, tmp_path):
+    """Of a library that need not be installed."""
+    assert listed(committed=True).problem.startswith("nets can't be listed. The option `committed` is set, and nothing")
+    options = read_catalogue({"of": "nets", "committed": True})
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / f"{make_catalogue_id(options)}.models.txt").write_text("nets.A\nnets.B\n")
+    assert (listed(committed=True).models, answers) == (("nets.A", "nets.B"), [])
+
+
+def test_graphs_of_listed_models_are_compressed(answers, tmp_path):
+    """Those that are not stay as they are."""
+    answers.append(answer(tmp_path, "nets.A", "nets.make"))
+    save(small_graph(), tmp_path / "kept" / "nets.B.json")
+    with DiagramBuilder(None, folder=tmp_path, snapshots=tmp_path / "kept") as made:
+        list_models(made, read_catalogue({"of": "nets", "inputs": [1, 4]}), {})
+        names = [name_snapshot(make_options(model=model, inputs=[1, 4])) for model in ("nets.A", "nets.make")]
+        assert [made.snapshots.path(name).name for name in names] == [f"{name}.json.gz" for name in names]
+        assert [made.snapshots.path(name).name for name in ("nets.A", "nets.B")] == ["nets.A.json", "nets.B.json"]
+        made.snapshots.compressed.add("nets.B")
+        assert made.snapshots.path("nets.B").name == "nets.B.json"
 
 
 def test_a_list_that_differs_from_the_committed_one(answers, listed, tmp_path):

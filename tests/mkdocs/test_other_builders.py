@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,6 +174,21 @@ def test_zensical_links_classes_with_autorefs(zensical, source):
         assert re.search(rf'<a class="autorefs autorefs-internal"[^>]* href="{url}"><code>Linear</code></a>', html)
 
 
+def test_zensical_has_the_pages_of_models_from_the_second_build_on(zensical, source):
+    (source / "mkdocs.yml").write_text(WITH_EXTENSION)
+    (source / "docs" / "zoo.md").write_text("# Zoo\n\n```model-catalogue\nof: tinymodels.Net\ninputs: [1, 4]\n```\n")
+    assert "1 are missing; run the build again" in zensical("--clean")
+    assert "run the build again" not in zensical()
+    catalogue = (source / "site" / "zoo" / "index.html").read_text("utf-8")
+    assert '<th scope="row"><a href="../zoo/tinymodels.Net/">Net</a>' in catalogue
+    for asset in re.findall(r'(?:src|href)="([^"]*modeldiagrams/[^"]*)"', catalogue):
+        assert (source / "site" / "zoo" / asset).is_file()
+    page = (source / "site" / "zoo" / "tinymodels.Net" / "index.html").read_text("utf-8")
+    assert '<model-graph graph="tinymodels.Net-' in page
+    assert "<code>tinymodels.Net</code>" in (source / "site" / "search.json").read_text("utf-8")
+    assert "https://example.org/sub/zoo/tinymodels.Net/" in (source / "site" / "sitemap.xml").read_text("utf-8")
+
+
 def test_material_social_cards_work_beside_diagrams(wheel, source, tmp_path):
     python = environment(tmp_path / "venv", wheel, "mkdocs<2", "mkdocs-material[imaging]", "pymdown-extensions")
     fonts = tmp_path / "cards" / "fonts" / "Inter"
@@ -189,3 +205,22 @@ def test_material_social_cards_work_beside_diagrams(wheel, source, tmp_path):
     assert [len(diagrams) for diagrams in figures(out).values()] == [2, 4]
     assert (out / "assets" / "images" / "social" / "guide" / "deep.png").read_bytes().startswith(b"\x89PNG")
     assert "https://example.org/sub/assets/images/social/index.png" in (out / "index.html").read_text("utf-8")
+
+
+def test_zensical_draws_the_classes_that_mkdocstrings_documents(wheel, source, tmp_path):
+    """With the lines of the page about Zensical."""
+    page = (ROOT / "docs" / "pages" / "howto" / "zensical.md").read_text("utf-8")
+    (lines,) = re.findall(r"```yaml\n(    plugins:\n.*?)```", page, re.DOTALL)
+    python = environment(tmp_path / "venv", wheel, "zensical", "mkdocstrings-python", "pymdown-extensions")
+    site = tmp_path / "documented"
+    (site / "docs").mkdir(parents=True)
+    (site / "docs" / "index.md").write_text("# Models\n\n::: tinymodels.Net\n")
+    shutil.copy(source / "tinymodels.py", site)
+    extensions = f"markdown_extensions: [{EXTENSIONS}, {SETTINGS}]\n"
+    plugins = textwrap.dedent(lines).replace("mypkg.models.*", "tinymodels.*")
+    plugins = plugins.replace("python:\n", "python:\n          paths: [.]\n", 1)
+    (site / "mkdocs.yml").write_text(f"site_name: documented\nnav: [index.md]\n{extensions}{plugins}")
+    command = [python, "-m", "zensical", "build", "--clean", "-f", "mkdocs.yml"]
+    done = subprocess.run(command, cwd=site, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '<model-graph graph="tinymodels.Net' in (site / "site" / "index.html").read_text("utf-8")

@@ -168,6 +168,8 @@ def test_index_has_the_page_url_of_each_builder(make_site, build, tmp_path):
         index = json.loads((out / "modeldiagrams" / "index.json").read_text())
         other = page.replace("page", "other")
         pages = [f"{other}#model-graph-mypkg.Net", f"{page}#the-net"]
-        assert index["diagrams"] == [{"id": "net.json", "model": "mypkg.Net", "snapshots": [], "pages": pages}]
+        assert index["diagrams"] == [
+            {"id": "net.json", "model": "mypkg.Net", "snapshots": [], "pages": pages, "figures": 0}
+        ]
         graph = json.loads((out / "modeldiagrams" / "net.json.json").read_text())
         assert graph["model"]["class"] == "mypkg.Net"

@@ -21,6 +21,7 @@ from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.patterns import Unmatched, find_unmatched
+from modeldiagrams.overlay.annotate import add_numbers
 from modeldiagrams.render.draw import Authored, Flat, Picture, Theme, render
 from modeldiagrams.render.flat import find_missing_text, write_pdf, write_png
 from modeldiagrams.render.glyphs import describe_missing
@@ -61,7 +62,13 @@ _TEXT_OPTIONS = ("depth", "expand", "collapse", "direction", "functions")
 
 
 def to_svg(
-    graph: Graph, *, flat: bool = False, theme: Theme | None = None, overlay: Overlay | None = None, **view: Any
+    graph: Graph,
+    *,
+    flat: bool = False,
+    theme: Theme | None = None,
+    overlay: Overlay | None = None,
+    values: Any = None,
+    **view: Any,
 ) -> str:
     """Draw a graph as an SVG file.
 
@@ -71,6 +78,8 @@ def to_svg(
             with text as outlines. Otherwise it has light and dark colours, and uses the reader's font.
         theme: ``light`` (default) or ``dark``, for a flat picture; others have both.
         overlay: Names, notes and other annotations of nodes, see `annotate`.
+        values: Numbers that colour the nodes: a map from patterns to numbers, a pandas `Series` or `DataFrame`, a JSON
+            or CSV file, or a list of these; the picture shows the first.
         **view: `depth`, `expand`, `collapse`, `direction` and `fit`, see the option reference. With `fit`, the
             direction is the one that shows more, and `depth` and `expand` apply unless they make the picture tiny.
 
@@ -78,16 +87,23 @@ def to_svg(
         The SVG.
 
     Raises:
-        OptionError: for an invalid option, or a theme for a picture that is not flat.
+        OptionError: for an invalid option or number, or a theme for a picture that is not flat.
         RenderError: if the graph can't be drawn.
     """
     check_is_graph(graph)
     check_format("picture.svg", flat=flat, theme=theme)
+    overlay = add_numbers(graph, overlay, values)
     return _draw(graph, view, Flat(theme=theme or "light") if flat else None, overlay).svg
 
 
 def to_png(
-    graph: Graph, *, theme: Theme = "light", scale: float = 2, overlay: Overlay | None = None, **view: Any
+    graph: Graph,
+    *,
+    theme: Theme = "light",
+    scale: float = 2,
+    overlay: Overlay | None = None,
+    values: Any = None,
+    **view: Any,
 ) -> bytes:
     """Draw a graph as a PNG file; needs ``pip install "modeldiagrams[png]"``.
 
@@ -96,6 +112,7 @@ def to_png(
         theme: ``light`` or ``dark``.
         scale: Pixels per CSS pixel; reduced if the file would have more than 100 million pixels.
         overlay: As in `to_svg`.
+        values: As in `to_svg`.
         **view: As in `to_svg`.
 
     Returns:
@@ -109,18 +126,21 @@ def to_png(
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    picture = _draw(graph, view, Flat(theme=theme), overlay)
+    picture = _draw(graph, view, Flat(theme=theme), add_numbers(graph, overlay, values))
     _warn_of_missing(picture, "png")
     return write_png(picture, scale)
 
 
-def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, **view: Any) -> bytes:
+def to_pdf(
+    graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, values: Any = None, **view: Any
+) -> bytes:
     """Draw a graph as a PDF file with one page of the picture's size; needs ``pip install "modeldiagrams[pdf]"``.
 
     Args:
         graph: The graph.
         theme: ``light`` or ``dark``.
         overlay: As in `to_svg`.
+        values: As in `to_svg`.
         **view: As in `to_svg`.
 
     Returns:
@@ -132,7 +152,7 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
     """
     check_is_graph(graph)
     check_format("picture.pdf", theme=theme)
-    picture = _draw(graph, view, Flat(theme=theme, outlines=False), overlay)
+    picture = _draw(graph, view, Flat(theme=theme, outlines=False), add_numbers(graph, overlay, values))
     _warn_of_missing(picture, "pdf")
     return write_pdf(picture)
 
@@ -152,6 +172,7 @@ def to_html(
     graph: Graph,
     *,
     overlay: Overlay | None = None,
+    values: Any = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     **view: Any,
 ) -> str:
@@ -160,6 +181,7 @@ def to_html(
     Args:
         graph: The graph.
         overlay: As in `to_svg`.
+        values: Numbers as in `to_svg`; readers can choose each list of them.
         recording: A file that `watch` wrote, or two files to compare side by side.
         **view: As in `to_svg`.
 
@@ -172,6 +194,7 @@ def to_html(
         RenderError: if the graph can't be drawn.
     """
     check_is_graph(graph)
+    overlay = add_numbers(graph, overlay, values)
     return render_standalone(draw_diagram(graph, view, overlay, read_recordings(graph, list_named_files(recording))))
 
 

@@ -15,7 +15,7 @@ from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.overlay.annotate import annotate
+from modeldiagrams.overlay.annotate import add_numbers, annotate
 from modeldiagrams.record.calls import calls_file, with_recorded
 from modeldiagrams.render.draw import Flat
 
@@ -39,6 +39,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     kwargs: Mapping[str, Any] | None = None,
     *,
     overlay: Overlay | None = None,
+    values: Any = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     mode: Literal["auto", "fake", "meta", "real"] = "auto",
     training: bool | None = None,
@@ -56,6 +57,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
         args: Positional arguments of one call. If the model fails without any, they are found as in documentation.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
+        values: Numbers that colour the nodes, see `to_svg`.
         recording: A file that `watch` wrote during a training of the model, or two to compare.
         mode: How values are computed, see `trace`.
         training: Whether the model runs in training mode. By default, a module stays as it is; a class is in eval mode.
@@ -72,17 +74,22 @@ def diagram(  # noqa: PLR0913  (the most common options)
     Raises:
         OptionError: for an invalid option.
         RecordingError: if a file is not a recording of this model.
-        TypeError: as `trace`, and if `training` is set for what is neither a module nor a name.
-        ValueError: for an unknown mode, see `trace`.
+        TypeError, ValueError: as `trace`, and if `training` is set for what is neither a module nor a name.
         ModelDiagramsError: if PyTorch is not installed; as a `TargetError`, if inputs can't be made.
     """
     parse_view(view)  # before the trace, which may take long
     dims = None if dims == "off" or (dims == "auto" and (cases or explore)) else dims
     options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore, dims=dims)
-    graph = _trace(model, args, kwargs, options, training=training)
-    if problem := make_forward_problem(graph.model.name, graph):
-        warnings.warn(format_problem(problem), stacklevel=2)
+    graph = _warned(_trace(model, args, kwargs, options, training=training))
+    overlay = add_numbers(graph, overlay, values)
     return ModelDiagram(graph, view, overlay, read_recordings(graph, list_named_files(recording)))
+
+
+def _warned(graph: Graph) -> Graph:
+    """Warn of an error of the model."""
+    if problem := make_forward_problem(graph.model.name, graph):
+        warnings.warn(format_problem(problem), stacklevel=3)
+    return graph
 
 
 class _TraceOptions(TypedDict):

@@ -10,6 +10,7 @@ from modeldiagrams.engine.diagram import add_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.overlay.annotate import resolve
 from modeldiagrams.overlay.image_files import read_image
+from modeldiagrams.overlay.number_files import read_numbers
 from modeldiagrams.overlay.overlay import Image
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.overlay.numbers import GivenNumbers
     from modeldiagrams.overlay.overlay import Overlay
 
 __all__ = ["Annotations", "annotate_diagram", "annotations_of"]
@@ -31,7 +33,7 @@ class Annotations(NamedTuple):
     problems: list[ModelDiagramsError]
     """Problems of some annotations; the others apply anyway."""
     sources: Sequence[str] = ()
-    """Absolute paths of image files."""
+    """Absolute paths of files with images and numbers."""
 
 
 def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annotations:
@@ -40,7 +42,7 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annot
     Args:
         graph: The graph.
         said: The given options of the struct `Author`.
-        folder: The folder that image paths are relative to.
+        folder: The folder that paths of files are relative to.
     """
     if not said:
         return Annotations(None, [])
@@ -50,8 +52,15 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annot
             images[pattern] = _read_image(folder, one["image"], one.get("alt") or f"Picture of {pattern}")
         except OptionError as error:
             missing.append(error)
-    overlay, problems = resolve(graph, {**said, "embed": images})
-    sources = [str((folder / one["image"]).absolute()) for one in files.values()]
+    given: list[GivenNumbers] = []
+    for source in said.get("values") or ():
+        try:
+            given += read_numbers(source, folder)
+        except OptionError as error:
+            missing.append(error)
+    overlay, problems = resolve(graph, {**said, "embed": images, "values": given})
+    named = [*(one["image"] for one in files.values()), *(said.get("values") or ())]
+    sources = [str((folder / name).absolute()) for name in named if isinstance(name, str)]
     return Annotations(overlay, [*missing, *problems], sources)
 
 
@@ -70,7 +79,7 @@ def annotate_diagram(diagram: Diagram, folder: Path) -> Diagram:
 
     Args:
         diagram: The diagram, before it is drawn.
-        folder: The folder that image paths are relative to.
+        folder: The folder that paths of files are relative to.
     """
     if diagram.graph is None:
         return diagram

@@ -95,6 +95,9 @@ def _locate_files(merged: dict[str, Any], host: Host) -> None:
             merged[name] = host.graph_file(parse_option(name, file))
     if "recording" in merged:
         merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
+    if "values" in merged:
+        given = parse_option("values", merged["values"])
+        merged["values"] = [host.graph_file(one) if isinstance(one, str) else one for one in given]
     if "embed" in merged:
         merged["embed"] = {
             at: {**one, "image": host.graph_file(one["image"])}

@@ -23,14 +23,15 @@ __all__ = ["build_command", "build_view_flags"]
 def build_command(options: Options) -> str:
     """Build `modeldiagrams show …` with the model and the author's annotations, without the view.
 
-    Image files are left out, because their paths are relative to the documentation's folder. So are notes that
-    Markdown has already processed.
+    Files of images and numbers are left out, because their paths are relative to the documentation's folder. So are
+    notes that Markdown has already processed.
     """
     model = options.call.model
     start = ["render", model, "-o", f"{PurePath(model).stem}.html"] if is_graph_file(model) else ["show", model]
     device = {"device": options.limits.device}
     notes = {pattern: text for pattern, text in (options.author.notes or {}).items() if STX not in text}
-    author = msgspec.structs.replace(options.author, embed=None, notes=notes or None)
+    values = [one for one in options.author.values or () if not isinstance(one, str)]
+    author = msgspec.structs.replace(options.author, embed=None, notes=notes or None, values=values or None)
     return shlex.join(["modeldiagrams", *start, *_flags(options.call), *_format_flags(device), *_flags(author)])
 
 

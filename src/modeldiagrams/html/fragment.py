@@ -255,11 +255,6 @@ def render_element(
         is_on_site: Whether to offer readers the command that draws it, and the graph as text and as JSON.
     """
     figure = diagram.options.figure
-    styles = {
-        "width": _format_length(figure.width),
-        "--mg-height": _format_length(figure.height),
-        "--mg-least": f"{math.ceil(diagram.picture.width * _SMALLEST_SCALE)}px" if diagram.picture else None,
-    }
     html = load_template("element").render(
         id=diagram.id,
         source=source,
@@ -275,9 +270,10 @@ def render_element(
         cases=json.dumps(cases) if (cases := list_page_cases(diagram)) else None,
         sizes=not diagram.comparison and has_free_sizes(diagram),
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
+        numbers=json.dumps(names) if (names := _list_lenses(diagram)) else None,
         runs=diagram.recordings,
         align=figure.align,
-        style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
+        style=_build_style(diagram),
         svg=_add_label(diagram),
         problem=describe_problem(diagram),
         caution=explain_caution(diagram),
@@ -288,6 +284,21 @@ def render_element(
         interactive=is_interactive(diagram),
     )
     return Markup(html)  # noqa: S704  rendered with autoescape
+
+
+def _build_style(diagram: Diagram) -> str:
+    figure = diagram.options.figure
+    styles = {
+        "width": _format_length(figure.width),
+        "--mg-height": _format_length(figure.height),
+        "--mg-least": f"{math.ceil(diagram.picture.width * _SMALLEST_SCALE)}px" if diagram.picture else None,
+    }
+    return ";".join(f"{name}:{value}" for name, value in styles.items() if value)
+
+
+def _list_lenses(diagram: Diagram) -> list[str]:
+    """List the names of the author's numbers, which the menu offers before their data is loaded."""
+    return [one.name for one in diagram.overlay.numbers] if diagram.overlay else []
 
 
 def _add_label(diagram: Diagram) -> Markup | None:

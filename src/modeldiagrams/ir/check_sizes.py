@@ -10,6 +10,7 @@ from modeldiagrams.ir.nodes import OpNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from fractions import Fraction
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.nodes import Node
@@ -31,9 +32,14 @@ def check_sizes(graph: Graph, nodes: Mapping[str, Node]) -> None:
         raise GraphError("$.sizes", "expected null in a graph of several cases")
     _check_names(graph, named)
     known = {name: size.size for name, size in named.sizes.items() if not size.fixed}
+    values: dict[str, Fraction] = {}  # few, at thousands of tensors
     for expressions in (_list_shapes(graph, named), _list_of_nodes(named, nodes), _list_letters(named)):
         for path, text, number in expressions:
-            _check_expression(f"$.sizes.{path}", text, known, number)
+            if text not in values:
+                values[text] = _evaluate(f"$.sizes.{path}", text, known)
+            if isinstance(number, int) and values[text] != number:
+                problem = f"expected {number} at the graph's own sizes, and {text} is {values[text]}"
+                raise GraphError(f"$.sizes.{path}", problem)
     for name in named.unknown:
         _expect(name in nodes or name in graph.tensors, f"unknown[{name!r}]", "no such node or tensor")
 
@@ -93,7 +99,7 @@ def _expect(is_right: bool, path: str, problem: str) -> None:  # noqa: FBT001
         raise GraphError(f"$.sizes.{path}", problem)
 
 
-def _check_expression(path: str, text: str, known: Mapping[str, int], number: int | str | None) -> None:
+def _evaluate(path: str, text: str, known: Mapping[str, int]) -> Fraction:
     try:
         expression = parse_expression(text)
     except ModelDiagramsError as error:
@@ -102,7 +108,4 @@ def _check_expression(path: str, text: str, known: Mapping[str, int], number: in
         raise GraphError(path, f"expected the normal form {str(expression)!r}, got {text!r}")
     if unknown := sorted(expression.names - known.keys()):
         raise GraphError(path, f"expected names of sizes that can change, got {', '.join(unknown)}")
-    if isinstance(number, int) and expression.evaluate(known) != number:
-        raise GraphError(
-            path, f"expected {number} at the graph's own sizes, and {text} is {expression.evaluate(known)}"
-        )
+    return expression.evaluate(known)

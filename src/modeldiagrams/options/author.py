@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
-from modeldiagrams.options.reading import read_embedded, read_lists, read_map, read_patterns
+from modeldiagrams.options.reading import read_embedded, read_lists, read_map, read_numbers_option, read_patterns
 
 __all__ = ["Author"]
 
@@ -103,5 +103,14 @@ class Author(OptionGroup, frozen=True, kw_only=True):
             " links, with a text for readers who can't see them: `{stem: {image: filters.png, alt: Sixteen edge"
             " filters}}`, or just `{stem: filters.png}`. Readers can open it in full size.",
             extra={**PER_DIAGRAM, READ: read_embedded},
+        ),
+    ] = None
+    values: Annotated[
+        Annotated[list[str | dict[str, Any]], Meta(title="a file, several, or a map from patterns to numbers")] | None,
+        Meta(
+            description="Numbers of nodes, which readers choose as colours in the menu; the first colour the picture."
+            " JSON or CSV files, relative to the page as in links: `errors.json`, `[errors.json, times.csv]`; or"
+            " a map by pattern: `{encoder.layers.0: 0.31, '*.norm': 0}`.",
+            extra={**PER_DIAGRAM, READ: read_numbers_option},
         ),
     ] = None

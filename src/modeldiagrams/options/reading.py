@@ -21,6 +21,7 @@ __all__ = [
     "read_lists",
     "read_map",
     "read_model",
+    "read_numbers_option",
     "read_page",
     "read_patterns",
     "read_shapes",
@@ -200,6 +201,13 @@ def read_embedded(value: Any) -> Any:
             wanted = "an image, `filters.png`, or both `image` and `alt`, in quotes if it has commas"
             raise ModelDiagramsError(f"expected for {name} {wanted}")
     return found
+
+
+def read_numbers_option(value: Any) -> Any:
+    """Read files with numbers, ``a.json, b.csv``, or a map from patterns to numbers, as a list; it may be text."""
+    value = read_yaml(value) if isinstance(value, str) else value
+    several = read_patterns(value) if isinstance(value, str) else value if isinstance(value, list) else [value]
+    return [{str(name): one for name, one in part.items()} if isinstance(part, dict) else part for part in several]
 
 
 def read_page(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,17 +19,22 @@ from modeldiagrams.ir.spelling import nearest
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import make_groups
 from modeldiagrams.overlay.image_files import read_image
+from modeldiagrams.overlay.number_files import read_numbers
+from modeldiagrams.overlay.numbers import NumberMatcher
 from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.overlay.numbers import GivenNumbers, Numbers
     from modeldiagrams.overlay.overlay import Group, Image
 
-__all__ = ["annotate", "resolve"]
+__all__ = ["add_numbers", "annotate", "resolve"]
 
 _OF_CONTAINERS = ("arrange", "align_items")
+_SHOWN = 3
+"""Patterns that a message quotes."""
 _FLAGS = ("hide", "highlight", "fade")
 _VALUES = ("rename", "kind", *_OF_CONTAINERS)
 _EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns", "rename": "a name"}
@@ -127,7 +133,7 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
     Args:
         graph: The graph with the nodes.
         options: The given options of the struct `Author`, by name; `embed` has an `Image` instead of the name of each,
-            and `notes` may also be pairs of pattern and text.
+            `values` has `GivenNumbers`, and `notes` may also be pairs of pattern and text.
 
     Returns:
         The overlay, and the problems of options; options without problems apply anyway.
@@ -152,8 +158,21 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
     embedded = {at: finder.find("embed", at) for at in options.get("embed") or ()}
     images = tuple(msgspec.structs.replace(options["embed"][at], nodes=ids) for at, ids in embedded.items() if ids)
     nodes = {name: Node(**values[name]) for name in values}
-    overlay = Overlay(graph=structural_digest(graph), nodes=nodes, groups=groups, notes=notes, images=images)
+    numbers = finder.match_numbers(options.get("values") or ())
+    overlay = Overlay(
+        graph=structural_digest(graph), nodes=nodes, groups=groups, notes=notes, images=images, numbers=numbers
+    )
     return overlay, finder.problems
+
+
+def add_numbers(graph: Graph, overlay: Overlay | None, values: Any) -> Overlay | None:
+    """Add numbers, as `read_numbers` takes them, to an overlay; warn of those that name no node."""
+    if values is None:
+        return overlay
+    more, problems = resolve(graph, {"values": read_numbers(values)})
+    for problem in problems:
+        warnings.warn(str(problem), stacklevel=3)
+    return overlay | more if overlay else more
 
 
 class _NodeFinder:
@@ -195,6 +214,19 @@ class _NodeFinder:
                 )
             found |= dict.fromkeys(ids)
         return tuple(found)
+
+    def match_numbers(self, given: Iterable[GivenNumbers]) -> tuple[Numbers, ...]:
+        """Find the nodes of numbers; those that name none are one problem for each list."""
+        matcher = NumberMatcher(self.graph, self._groups) if given else None
+        found = tuple(matcher.match(one) for one in given) if matcher else ()
+        for one in found:
+            if one.unmatched:
+                shown = ", ".join(map(repr, one.unmatched[:_SHOWN]))
+                count, more = one.unmatched_count, one.unmatched_count - _SHOWN
+                text = f"{one.name}: {count} numbers name no node: " if count > 1 else f"{one.name}: no node is named "
+                rest = f" and {more} more" if more > 0 else ""
+                self.problems.append(OptionError("values", f"{text}{shown}{rest}; {self._hint(one.unmatched[0])}"))
+        return found
 
     def _separate(self, patterns: str) -> list[str]:
         """Split at commas, unless a name with commas matches as a whole."""

@@ -14,6 +14,7 @@ import msgspec
 from modeldiagrams.ir.documents import encode, make_schema, read_document, write_document
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.ir.structure import structural_digest
+from modeldiagrams.overlay.numbers import Numbers  # noqa: TC001  (the same)
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "VERSION", "Alignment", "Arrangement", "Group", "Image", "Node", "Note", "Overlay", "add_group"]
 
 FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
-VERSION = "1.0"
+VERSION = "1.1"
 
 Arrangement: TypeAlias = Literal["row", "column", "grid"]
 Alignment: TypeAlias = Literal["start", "center", "end"]
@@ -108,6 +109,8 @@ class Overlay(_OverlayStruct, frozen=True, kw_only=True):
     """Groups inside another group precede it."""
     notes: tuple[Note, ...] = ()
     images: tuple[Image, ...] = ()
+    numbers: tuple[Numbers, ...] = ()
+    """Lenses, in the order of the menu; files show the first."""
 
     @property
     def group_names(self) -> list[str]:
@@ -162,7 +165,8 @@ class Overlay(_OverlayStruct, frozen=True, kw_only=True):
         for name, node in other.nodes.items():
             nodes[name] = _merge_nodes(nodes.get(name, Node()), node)
         notes, images = (*self.notes, *other.notes), (*self.images, *other.images)
-        return Overlay(graph=self.graph, nodes=nodes, groups=tuple(groups), notes=notes, images=images)
+        numbers = (*self.numbers, *other.numbers)
+        return Overlay(graph=self.graph, nodes=nodes, groups=tuple(groups), notes=notes, images=images, numbers=numbers)
 
     __or__ = merge
 
@@ -182,6 +186,7 @@ class Overlay(_OverlayStruct, frozen=True, kw_only=True):
             return ()
         known = {"", *(node.id for node in graph.nodes), *graph.functions, *(group.id for group in self.groups)}
         members = [one.nodes for several in (self.groups, self.notes, self.images) for one in several]
+        members += [tuple(one.values) for one in self.numbers]
         used = dict.fromkeys([*self.nodes, *(name for names in members for name in names)])
         return tuple(name for name in used if name not in known)
 
@@ -270,7 +275,11 @@ def _rename_ids(overlay: Overlay, ids: Mapping[str, str]) -> Overlay:
     }
     notes = tuple(msgspec.structs.replace(note, nodes=new(note.nodes)) for note in overlay.notes)
     images = tuple(msgspec.structs.replace(image, nodes=new(image.nodes)) for image in overlay.images)
-    return msgspec.structs.replace(overlay, nodes=nodes, notes=notes, images=images)
+    numbers = tuple(
+        msgspec.structs.replace(one, values={ids.get(name, name): value for name, value in one.values.items()})
+        for one in overlay.numbers
+    )
+    return msgspec.structs.replace(overlay, nodes=nodes, notes=notes, images=images, numbers=numbers)
 
 
 def schema() -> dict[str, Any]:

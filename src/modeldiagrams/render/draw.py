@@ -158,6 +158,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
     steps: tuple[StepPicture, ...] = ()
+    lens: str | None = None
+    """The author's numbers that colour it, if any."""
 
 
 def render(  # noqa: PLR0913  (kinds of pictures)
@@ -286,7 +288,7 @@ def embed_style(picture: Drawn, view: View, beside: Beside | None = None) -> Dra
 
 def _list_sheets(picture: Picture | StepPicture, beside: Beside | None) -> tuple[str, ...]:
     """Return the style sheets of a picture."""
-    of_lens = ("lens.css",) if isinstance(picture, StepPicture) and picture.lens else ()
+    of_lens = ("lens.css",) if picture.lens else ()
     return ("picture.css", *_MORE_STYLE[type(beside)], *of_lens)
 
 

@@ -3,7 +3,7 @@
  * the sheet wins over them. They must not set what the sheet leaves alone: `fill-opacity` would fade its colours.
  */
 import { memoByKey } from "../shared/memo.js";
-import { AMOUNT, ERROR, HUES, type Hue, hueOf, PAPER, THEMES } from "./palette.js";
+import { AMOUNT, BELOW, ERROR, HUES, type Hue, hueOf, PAPER, THEMES } from "./palette.js";
 import { type Paint, type Role, type Style, type StyleContext, styleOf } from "./style.js";
 
 /** Text of at least this share has the full colour of text, which is legible on light and dark pages. */
@@ -65,7 +65,9 @@ function isNone(paint: Paint | undefined): boolean {
 /** A colour as `#rrggbb` or, if translucent, `#rrggbbaa`. */
 function colour({ of, share }: Exclude<Paint, string>, hue: Hue): string {
   if (of === "text" && share >= LEAST_TEXT) return "currentColor";
-  const opaque = { text: THEMES.light.text, hue: HUES[hue], error: ERROR, amount: AMOUNT, paper: PAPER }[of];
+  const opaque = { text: THEMES.light.text, hue: HUES[hue], error: ERROR, amount: AMOUNT, below: BELOW, paper: PAPER }[
+    of
+  ];
   const alpha = Math.round((share / 100) * 255);
   return share === 100 ? opaque : opaque + alpha.toString(16).padStart(2, "0");
 }

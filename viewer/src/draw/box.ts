@@ -32,6 +32,10 @@ import { num, translation } from "./svg_text.js";
 
 const RADIUS = 6;
 const GAP = 8;
+/** Height of a lens's bar, and its distance from the border, px. */
+const BAR = 3.5;
+const BAR_BELOW = 1.5;
+const BAR_BESIDE = 7;
 /** Distance of the expand sign from a box's right edge. */
 const SIGN = 13;
 
@@ -75,7 +79,20 @@ function drawRect(item: Item, box: Box, context: StyleContext, painter: Painter)
   const d = `d="${stackedCards(box.width, height)}"`;
   const cards = stack > 0 ? painter.shape({ tag: "path", roles: ["cards"], context, geometry: d }) : "";
   const geometry = `width="${num(box.width)}" height="${num(height)}" rx="${num(rounding)}"`;
-  return cards + painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+  const shape = painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+  return cards + shape + drawAmount(item.bar, { ...box, height }, context, painter);
+}
+
+/** The bar of a lens, below the text. */
+function drawAmount(bar: Item["bar"], { width, height }: Box, context: StyleContext, painter: Painter): string {
+  if (bar === undefined) return "";
+  const track = width - 2 * BAR_BESIDE;
+  const part = (role: "track" | "bar", from: number, long: number) => {
+    const geometry = `x="${num(BAR_BESIDE + from)}" y="${num(height - BAR - BAR_BELOW)}" width="${num(long)}" height="${BAR}" rx="1"`;
+    return painter.shape({ tag: "rect", roles: [role], context, geometry });
+  };
+  const [start, length] = bar;
+  return part("track", 0, track) + (length > 0 ? part("bar", track * start, track * length) : "");
 }
 
 /** The outline of a condition: a long diamond. */

@@ -36,6 +36,9 @@ const CASE_HUES: readonly Hue[] = ["linear", "attention", "normalisation", "pool
 /** Of what costs much. */
 export const AMOUNT = palette.amount;
 
+/** Of numbers below 0; colour-blind readers can tell it from the other. */
+export const BELOW = palette.below;
+
 /** Behind images, which are made for it, also on dark pages. */
 export const PAPER = palette.paper;
 

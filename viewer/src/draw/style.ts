@@ -13,6 +13,8 @@ export type Role =
   | "cards"
   | "pill"
   | "case-bar"
+  | "track"
+  | "bar"
   | "paper"
   | "strokes"
   | "sign"
@@ -46,7 +48,7 @@ export interface StyleContext {
 
 /** A colour with a share of opacity, in percent. */
 interface Mix {
-  of: "hue" | "text" | "error" | "paper" | "amount";
+  of: "hue" | "text" | "error" | "paper" | "amount" | "below";
   share: number;
 }
 
@@ -187,10 +189,18 @@ export const DIFFERENCE_RULES: readonly Rule[] = [
 ];
 
 /** Colours of boxes by cost in still pictures. */
-export const LENS_RULES: readonly Rule[] = [0, 8, 18, 28, 38, 49].map((share, step): Rule => {
-  const amount = (part: number): Mix => ({ of: "amount", share: part });
-  return { on: select("box", `amount-${step}`), style: { fill: amount(share), stroke: amount(75) } };
-});
+export const LENS_RULES: readonly Rule[] = [
+  ...[0, 8, 18, 28, 38, 49].map((share, step) => amountRule("amount", share, step)),
+  ...[2, 4].map((step) => amountRule("below", step * 9.5, step)),
+  { on: select("track"), style: { fill: text(14), stroke: "none" } },
+  { on: select("bar"), style: { fill: { of: "amount", share: 100 }, stroke: "none" } },
+  { on: select("bar", "below-2", "below-4"), style: { fill: { of: "below", share: 100 } } },
+];
+
+function amountRule(of: "amount" | "below", share: number, step: number): Rule {
+  const part = (percent: number): Mix => ({ of, share: percent });
+  return { on: select("box", `${of}-${step}`), style: { fill: part(share), stroke: part(75) } };
+}
 
 /** For pictures with an overlay. */
 export const AUTHOR_RULES: readonly Rule[] = [

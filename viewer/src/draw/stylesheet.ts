@@ -1,7 +1,7 @@
 /** The style sheet of pictures on pages and in SVG files that are not flat. The build of the viewer writes it. */
 
 import type { Family } from "../view/labels/op_families.js";
-import { AMOUNT, CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
+import { AMOUNT, BELOW, CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
 import {
   AUTHOR_RULES,
   DIFFERENCE_RULES,
@@ -94,6 +94,7 @@ function declarations(style: Style): string {
 function mix({ of, share }: Exclude<Paint, string>): string {
   const property = (name: string, value: string) => `var(--mg-${name}, ${value})`;
   const [error, amount] = [property("error", ERROR), property("amount", AMOUNT)];
-  const colour = { hue: "var(--mg-hue)", text: "currentColor", error, amount, paper: PAPER }[of];
+  const below = property("below", BELOW);
+  const colour = { hue: "var(--mg-hue)", text: "currentColor", error, amount, below, paper: PAPER }[of];
   return share === 100 ? colour : `color-mix(in srgb, ${colour} ${share}%, transparent)`;
 }

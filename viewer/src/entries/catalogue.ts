@@ -36,7 +36,7 @@ class ModelCatalogue extends HTMLElement {
 
   async #start(): Promise<void> {
     this.#observer.disconnect();
-    // resolved now, because instant navigation may change the address of the page; the other files are next to it
+    // resolved now, because instant navigation may change the address of the page
     const src = new URL(this.getAttribute("src") ?? "", document.baseURI).href;
     const data = await loadData<CatalogueData>(this.getAttribute("catalogue") ?? "", src).catch(() => undefined);
     if (data === undefined || !this.isConnected || this.#catalogue !== undefined) return;

@@ -13,6 +13,7 @@ import { index } from "../graph/indexing.js";
 import { annotate } from "../graph/overlay.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import type { TourStep } from "../session/diagram_data.js";
+import type { NumberLens } from "../session/numbers.js";
 import { Session } from "../session/session.js";
 import { drawnIn, type StepOptions, stepOf, type Unfound, unfound } from "../session/steps.js";
 import { initialState } from "../view/expand/initial_state.js";
@@ -59,6 +60,8 @@ interface Rendered extends Picture {
   bundled: Record<string, string[]>;
   outline: OutlineRow[];
   steps: RenderedStep[];
+  /** The author's numbers that colour it. */
+  lens?: NumberLens;
 }
 
 interface Drawing {
@@ -117,8 +120,18 @@ function rendered(asked: Drawing, engine: Viz): Rendered {
     asked.session ??= new Session({ graph: asked.data, state });
     return renderedStep(asked.session, wanted, engine, request);
   };
+  const whole = () => {
+    const drawing = { ...optionsOf(request), remarks: request.remarks };
+    if (!graph.graph.numbers?.length) return picture(laidOut, drawing);
+    asked.session ??= new Session({ graph: asked.data, state }, undefined, graph);
+    const { layout, legend, remarks = [] } = throughLens(asked.session, state, laidOut, NUMBERS);
+    return {
+      ...picture(layout, { ...drawing, legend, remarks: [...remarks, ...(request.remarks ?? [])] }),
+      lens: NUMBERS,
+    };
+  };
   return {
-    ...(flat && steps[0] ? shown(steps[0]) : picture(laidOut, { ...optionsOf(request), remarks: request.remarks })),
+    ...(flat && steps[0] ? shown(steps[0]) : whole()),
     state,
     rolled: rolledIn(laidOut.root.frame),
     bundled: bundledIn(shownIndex(graph, state)),
@@ -126,6 +139,9 @@ function rendered(asked: Drawing, engine: Viz): Rendered {
     steps: flat ? [] : steps.map(shown),
   };
 }
+
+/** Pictures show the first numbers. */
+const NUMBERS: NumberLens = "numbers0";
 
 function renderedStep(session: Session, wanted: StepOptions, engine: Viz, request: RenderRequest): RenderedStep {
   const { step, layout } = stepOf(session, wanted, engine);

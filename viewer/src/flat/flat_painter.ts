@@ -3,7 +3,7 @@
  * and text as outlines or in named fonts.
  */
 import { type DrawnShape, type Painter, type Size, sizeAttributes, type Text } from "../draw/painter.js";
-import { AMOUNT, ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
+import { AMOUNT, BELOW, ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
 import { type Paint, type Style, type StyleContext, styleOf } from "../draw/style.js";
 import { escapeText, num } from "../draw/svg_text.js";
 import { readable } from "../shared/text.js";
@@ -58,6 +58,7 @@ export function flatPainter(colours: Colours, { typeface, outlines }: Lettering)
     ...colours,
     paper: PAPER,
     amount: AMOUNT,
+    below: BELOW,
     hue: colours.hues[hueOf(context.family)],
   });
 
@@ -86,6 +87,7 @@ interface Ink {
   error: string;
   paper: string;
   amount: string;
+  below: string;
 }
 
 function svgText(

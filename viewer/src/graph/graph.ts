@@ -1,5 +1,5 @@
 import type * as format from "../../generated/format.js";
-import type { Image, Node as NodeAnnotation } from "../../generated/overlay.js";
+import type { Image, Node as NodeAnnotation, Numbers } from "../../generated/overlay.js";
 
 /**
  * A traced graph and its index. The types of the format are generated from the published schema: `npm run types` writes
@@ -101,6 +101,8 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   annotations?: Record<string, Annotation>;
   /** Only with an overlay: its images, numbered from 1. */
   images?: Image[];
+  /** Only with an overlay: numbers that its author gives to nodes. */
+  numbers?: Numbers[];
 }
 
 /** A place in the code that leads on in several ways. */

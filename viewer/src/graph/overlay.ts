@@ -17,6 +17,7 @@ export function annotate(data: GraphData, overlay: Overlay | null | undefined): 
     ...graph,
     annotations: Object.fromEntries(withContentKeys(graph, annotations)),
     images: overlay.images ?? [],
+    numbers: overlay.numbers ?? [],
   };
 }
 

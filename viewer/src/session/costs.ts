@@ -3,9 +3,12 @@ import { sum } from "d3-array";
 import { callsOf, signBefore } from "../graph/bounds.js";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
+import { furthest, isNumberLens, type NumberLens, numbersInside } from "./numbers.js";
 
 export const LENSES = ["parameters", "flops", "memory", "intensity", "time"] as const;
 export type CostLens = (typeof LENSES)[number];
+/** What boxes may show: costs, or an author's numbers. */
+export type BoxLens = CostLens | NumberLens;
 
 /** Measures that add up. */
 export type AdditiveLens = Exclude<CostLens, "intensity">;
@@ -22,6 +25,8 @@ export interface Cost {
   time: number | undefined;
   /** `≤ ` or `≈ ` for amounts that depend on assumed sizes, `≥ ` for those of which some is unknown. */
   signs: { flops?: string; memory?: string };
+  /** The author's numbers, of each list. */
+  numbers: readonly (number | undefined)[];
 }
 
 /** Whether a box of this kind can have costs. */
@@ -30,7 +35,8 @@ export function isCosted(kind: string): boolean {
 }
 
 /** An amount, including FLOPs per byte moved, which don't add up. */
-export function amountOf(cost: Cost, lens: CostLens): number | undefined {
+export function amountOf(cost: Cost, lens: BoxLens): number | undefined {
+  if (isNumberLens(lens)) return cost.numbers[Number(lens.slice("numbers".length))];
   if (lens !== "intensity") return cost[lens];
   return cost.flops === undefined || cost.moved === 0 ? undefined : cost.flops / cost.moved;
 }
@@ -56,6 +62,7 @@ export class Costs {
       moved: this.#movedBy(ROOT),
       time: time_ns ?? undefined,
       signs: signsOf(this.#index, [ROOT]),
+      numbers: [],
     };
   }
 
@@ -72,7 +79,17 @@ export class Costs {
         this.#index,
         nodes.map(({ id }) => id),
       ),
+      numbers: this.#numbers(ids, nodes),
     };
+  }
+
+  /** The largest number among nodes: a group of the view has those of its nodes, unless it has its own. */
+  #numbers(ids: readonly string[], nodes: readonly GraphNode[]): (number | undefined)[] {
+    return numbersInside(this.#index).map((known, i) => {
+      const own = ids.flatMap((id) => known.get(id) ?? []);
+      const values = own.length > 0 ? own : nodes.map(({ id }) => known.get(id));
+      return furthest(this.#index.graph.numbers?.[i]?.scale, values);
+    });
   }
 
   /** One amount of several nodes together; 0 if unknown. */

@@ -63,7 +63,10 @@ function amountsByCase(session: Session, ids: readonly string[], label: Detail["
 function amountsOf(session: Session, costs: Costs, ids: readonly string[]): Amounts {
   const { whole } = costs;
   const all = costs.of(ids, session.visibleGraph());
-  const counted = (what: Exclude<keyof Cost, "moved" | "signs">, format: (value: number) => string): Amounts => {
+  const counted = (
+    what: Exclude<keyof Cost, "moved" | "signs" | "numbers">,
+    format: (value: number) => string,
+  ): Amounts => {
     const value = all[what];
     const sign = what === "flops" || what === "memory" ? (all.signs[what] ?? "") : "";
     return value ? { [what]: sign + format(value) + ofWhole(value, whole[what]) } : {};

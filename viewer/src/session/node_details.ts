@@ -17,6 +17,7 @@ import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { argumentsOf as namedArguments } from "../view/labels/size_words.js";
 import { type Detail, pathOf, sizesInWords, tensorText, typeOf } from "./naming.js";
+import { numbersInside, writtenNumber } from "./numbers.js";
 import { sizeFacts } from "./size_facts.js";
 import { wayFacts } from "./way_facts.js";
 
@@ -73,6 +74,7 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
       lines: withShare(known, model, "activation_bytes", (value) => sign("memory") + formatBytes(value)),
     },
     { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
+    { label: "given", lines: numbersFacts(index, id) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
     ...wayFacts(index, node),
     { label: "assumptions", lines: assumptionsOf(index, id) },
@@ -80,6 +82,17 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
     { label: "error", lines: errorOf(index, id) },
   ];
   return facts.filter(({ lines }) => lines.length > 0);
+}
+
+/** The author's numbers. */
+function numbersFacts(index: GraphIndex, id: string): string[] {
+  const inside = numbersInside(index);
+  return (index.graph.numbers ?? []).flatMap((numbers, i) => {
+    const value = inside[i]?.get(id);
+    if (value === undefined) return [];
+    const written = fill(words.inEach, numbers.name, writtenNumber(numbers, value));
+    return Object.hasOwn(numbers.values, id) ? written : fill(words.ofInside, written);
+  });
 }
 
 /** How the picture differs from the trace, here and directly inside. */

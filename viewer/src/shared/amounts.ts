@@ -64,8 +64,13 @@ function threeDigits(value: number): number {
   return Math.round(value * factor) / factor;
 }
 
+/** A number in the site's language. */
+export function localNumber(value: number, options: Intl.NumberFormatOptions): string {
+  return value.toLocaleString(locale(), options);
+}
+
 function local(value: number): string {
-  return value.toLocaleString(locale(), { useGrouping: false });
+  return localNumber(value, { useGrouping: false });
 }
 
 /** The language tag for numbers: the site's, or English if that is invalid. */

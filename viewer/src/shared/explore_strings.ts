@@ -50,6 +50,8 @@ export const words = withTranslations({
   copyName: "Copy the name",
   repeats: "Repeats",
   openRepeat: "Open one of {0}…",
+  given: "Numbers",
+  ofInside: "{0} (the largest inside)",
   own: "{0} of its own",
   trainable: "{0} trainable",
   frozen: "frozen",

@@ -84,6 +84,8 @@ export interface Item {
   narrow?: boolean;
   /** More about it, shown on hover. */
   hint?: string;
+  /** Where the bar of a lens begins, and its length, as parts of the width. */
+  bar?: readonly [start: number, length: number];
   /** Whether a closed box contains a condition on a tensor's value. */
   decides?: true;
   /** The cases that run it, if its container runs in others, too; and their letters. None: only forced passes run it. */

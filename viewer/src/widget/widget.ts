@@ -94,6 +94,8 @@ export class Widget {
   asked: Readonly<Record<string, string>> = {};
   /** Features decorate exported pictures like the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
+  /** They decorate the map. */
+  readonly mapDecorators: ((map: Element) => void)[] = [];
   readonly #shown: ShownPicture;
   readonly #liveRegion = box("mg-unseen-text");
   readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [], lit: [], case: [] };

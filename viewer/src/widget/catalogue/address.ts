@@ -1,43 +1,33 @@
 /** What a reader has chosen, in the query of the page's address: fragments belong to the host and to diagrams. */
-import { type Choice, SORTS } from "./selection.js";
 
-/** Of the first catalogue of a page; the second has `models2`. */
-const PREFIX = "models";
+const NAMES = ["query", "sort", "in", "size", "view"] as const;
 
+/** As in addresses; empty texts are what a catalogue begins with. */
+export type Choice = Readonly<Record<(typeof NAMES)[number], string>>;
+
+/** @param place of the catalogue among those of the page */
 export function choiceIn(search: string, place: number): Choice {
   const given = new URLSearchParams(search);
-  const value = (name: string) => given.get(keyOf(place, name)) ?? "";
-  const [, sign, by] = /^(-?)(.*)$/.exec(value("sort")) ?? [];
-  return {
-    query: value(""),
-    sort: SORTS.find((one) => one === by) ?? "name",
-    isDescending: sign === "-",
-    within: value("in"),
-    size: value("size"),
-  };
+  return Object.fromEntries(NAMES.map((name) => [name, given.get(keyOf(place, name)) ?? ""])) as Choice;
 }
 
 /** The query with a choice, and all else that it has. */
-export function searchWith(search: string, place: number, { query, sort, isDescending, within, size }: Choice): string {
+export function searchWith(search: string, place: number, choice: Choice): string {
   const given = new URLSearchParams(search);
-  const order = `${isDescending ? "-" : ""}${sort}`;
-  const values = { "": query.trim(), sort: order === "name" ? "" : order, in: within, size };
-  for (const [name, value] of Object.entries(values)) {
-    const key = keyOf(place, name);
-    if (value === "") given.delete(key);
-    else given.set(key, value);
+  for (const name of NAMES) {
+    if (choice[name] === "") given.delete(keyOf(place, name));
+    else given.set(keyOf(place, name), choice[name]);
   }
-  const text = given.toString();
-  return text === "" ? "" : `?${text}`;
+  return given.toString();
 }
 
 /** Put a choice into the address bar, without a history entry. */
 export function keepInAddress(place: number, choice: Choice): void {
-  const search = searchWith(location.search, place, choice);
+  const { search } = location;
   // an address that says the same stays as it was written
-  if (search === searchWith(location.search, place, choiceIn(location.search, place))) return;
+  if (searchWith(search, place, choice) === searchWith(search, place, choiceIn(search, place))) return;
   const url = new URL(location.href);
-  url.search = search;
+  url.search = searchWith(search, place, choice);
   try {
     history.replaceState(history.state, "", url);
   } catch {
@@ -45,6 +35,7 @@ export function keepInAddress(place: number, choice: Choice): void {
   }
 }
 
+/** `models` is the search of the first catalogue, `models2-sort` the order of the second. */
 function keyOf(place: number, name: string): string {
-  return `${PREFIX}${place > 0 ? place + 1 : ""}${name && `-${name}`}`;
+  return `models${place > 0 ? place + 1 : ""}${name === "query" ? "" : `-${name}`}`;
 }

@@ -6,8 +6,8 @@ import { words } from "../../shared/catalogue_strings.js";
 import { inSlices, type Steps } from "../../shared/slices.js";
 import { fill } from "../../shared/strings.js";
 import { box, make } from "../controls/dom.js";
-import { type Context, cardOf } from "./card.js";
-import type { Found, Group } from "./selection.js";
+import { type Context, cardOf } from "./family_card.js";
+import type { Found } from "./selection.js";
 
 /** Cards in a chunk: full rows of one to six columns. */
 const CHUNK = 60;
@@ -47,7 +47,7 @@ export class CardList {
   }
 
   /** Show these cards, in slices. */
-  *show(groups: readonly Group[]): Steps<void> {
+  *show(groups: ReadonlyMap<string, Found[]>): Steps<void> {
     this.#stop.abort();
     this.#stop = new AbortController();
     this.#isFilling = false;
@@ -60,8 +60,8 @@ export class CardList {
     }
     for (const set of [this.#full, this.#near, this.#cards]) set.clear();
     const sections: HTMLElement[] = [];
-    for (const group of groups) {
-      sections.push(this.#section(group));
+    for (const [name, found] of groups) {
+      sections.push(this.#section(name, found));
       yield;
     }
     const [first] = this.#cards.keys();
@@ -72,17 +72,12 @@ export class CardList {
     this.#want();
   }
 
-  #section({ name, found }: Group): HTMLElement {
+  #section(name: string, found: Found[]): HTMLElement {
     const section = make("section", "mg-catalogue-group");
     if (name !== "") {
       const count = sum(found, ({ models }) => models.length);
-      const title = make(
-        "p",
-        "mg-catalogue-heading",
-        name,
-        " ",
-        make("span", "mg-catalogue-count", fill(words.modelsInGroup, count)),
-      );
+      const models = make("span", "mg-catalogue-count", fill(words.modelCount, count));
+      const title = make("p", "mg-catalogue-heading", name, " ", models);
       title.role = "heading";
       title.ariaLevel = String(this.#level);
       section.append(title);

@@ -1,14 +1,16 @@
 /** One catalogue: cards instead of the page's table. */
 import { inSlices, type Steps } from "../../shared/slices.js";
 import { make } from "../controls/dom.js";
-import { choiceIn, keepInAddress } from "./address.js";
+import { type Choice, choiceIn, keepInAddress } from "./address.js";
 import { CardList } from "./card_list.js";
-import { CatalogueBar, type View } from "./catalogue_bar.js";
+import { CatalogueBar } from "./catalogue_bar.js";
 import { type CatalogueData, type Listing, listed } from "./catalogue_data.js";
 import { ComparedPair } from "./compared_pair.js";
 import { PageTable } from "./page_table.js";
 import { resultLine } from "./result_line.js";
-import { type Choice, type Result, selected } from "./selection.js";
+import { selected } from "./selection.js";
+
+const MADE = /^mg-(catalogue-(bar|result|cards)|compare-bar|comparison)$/;
 
 export class Catalogue {
   readonly #host: HTMLElement;
@@ -19,28 +21,25 @@ export class Catalogue {
   readonly #line = make("p", "mg-catalogue-result");
   readonly #cards: CardList;
   readonly #table: PageTable;
-  #result: Result | undefined;
-  #view: View = "cards";
-  #work = new AbortController();
+  /** Ends what a reader wanted before. */
+  #stop = new AbortController();
 
   private constructor(host: HTMLElement, listing: Listing, assets: string) {
     this.#host = host;
     this.#listing = listing;
+    // a copy of a page that a host kept (Turbo) has what the original's script made
+    for (const child of [...host.children]) if (MADE.test(child.className)) child.remove();
     this.#place = [...document.querySelectorAll(host.localName)].indexOf(host);
     this.#table = new PageTable(host);
     const pair = new ComparedPair(host, assets);
     const context = { assets, isChosen: pair.isChosen.bind(pair), choose: pair.choose.bind(pair) };
     this.#cards = new CardList(context, levelBelow(host));
-    this.#bar = new CatalogueBar(
-      listing,
-      (choice) => void this.#show(choice),
-      (view) => void this.#showView(view),
-    );
-    if (this.#table.page !== undefined) this.#bar.leadTable(this.#table.page);
+    this.#bar = new CatalogueBar(listing, this.#table.page, (choice) => void this.#show(choice));
     this.#line.role = "status";
     host.prepend(this.#bar.element, this.#line, this.#cards.element, pair.element);
   }
 
+  /** @param assets the URL of a file in the site's folder of diagrams */
   static async start(host: HTMLElement, data: CatalogueData, assets: string): Promise<Catalogue> {
     const catalogue = new Catalogue(host, await inSlices(listed(data)), assets);
     await catalogue.readAddress();
@@ -48,10 +47,8 @@ export class Catalogue {
   }
 
   /** Show what the page's address says. */
-  async readAddress(): Promise<void> {
-    const choice = choiceIn(location.search, this.#place);
-    this.#bar.show(choice);
-    await this.#show(choice);
+  readAddress(): Promise<void> {
+    return this.#show(choiceIn(location.search, this.#place));
   }
 
   focusSearch(): void {
@@ -61,38 +58,24 @@ export class Catalogue {
 
   async #show(choice: Choice): Promise<void> {
     keepInAddress(this.#place, choice);
-    await this.#run(this.#selecting(choice));
-  }
-
-  async #showView(view: View): Promise<void> {
-    this.#view = view;
-    if (this.#result !== undefined) await this.#run(this.#drawing(this.#result));
-  }
-
-  /** Run what a reader wants now; what was wanted before ends. */
-  async #run(work: Steps<void>): Promise<void> {
-    this.#work.abort();
-    this.#work = new AbortController();
-    const { signal } = this.#work;
-    await inSlices(work, signal).catch((error: unknown) => {
+    this.#bar.show(choice);
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    await inSlices(this.#showing(choice), signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }
 
-  *#selecting(choice: Choice): Steps<void> {
-    this.#result = yield* selected(this.#listing, choice);
-    yield* this.#drawing(this.#result);
-    // screen readers announce it
-    const line = resultLine(this.#listing, this.#result);
+  *#showing(choice: Choice): Steps<void> {
+    const result = yield* selected(this.#listing, choice);
+    const isTable = choice.view === "table" && this.#table.page === undefined;
+    yield* isTable ? this.#table.show(result) : this.#cards.show(result.groups);
+    // until the first time, readers see the page's table
+    this.#host.dataset.view = isTable ? "table" : "cards";
+    const line = resultLine(this.#listing, result);
+    // screen readers announce what changes
     if (this.#line.textContent !== line) this.#line.textContent = line;
-  }
-
-  *#drawing(result: Result): Steps<void> {
-    if (this.#view === "cards") yield* this.#cards.show(result.groups);
-    else yield* this.#table.show(result);
-    // until now, readers saw the page's table
-    this.#host.dataset.view = this.#view;
-    this.#bar.showView(this.#view);
   }
 }
 

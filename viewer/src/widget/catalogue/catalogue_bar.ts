@@ -3,37 +3,32 @@ import { exact } from "../../shared/amounts.js";
 import { words } from "../../shared/catalogue_strings.js";
 import { fill } from "../../shared/strings.js";
 import { box, button, make } from "../controls/dom.js";
+import type { Choice } from "./address.js";
 import type { Listing } from "./catalogue_data.js";
-import { type Choice, RANGES, SORTS, type SortBy } from "./selection.js";
+import { RANGES, SORTS } from "./selection.js";
 
-/** Modules and families that can be chosen: longer lists are slower than the search. */
+/** Modules or families that can be chosen; longer lists are of less use than the search. */
 const MOST_CHOICES = 300;
 /** How long a reader may pause between letters, ms. */
 const PAUSE = 120;
-
-export type View = "cards" | "table";
 
 export class CatalogueBar {
   readonly element = box("mg-catalogue-bar");
   readonly field = make("input", "mg-field");
   readonly #sort = make("select", "mg-choice");
-  readonly #direction: HTMLButtonElement;
-  readonly #within = make("select", "mg-choice");
+  readonly #direction = button("", () => this.#tell({ sort: this.#choice.sort.startsWith("-") ? "" : "-" }));
+  readonly #in = make("select", "mg-choice");
   readonly #size = make("select", "mg-choice");
-  readonly #views = make("span", "mg-catalogue-views");
+  readonly #cards = button(words.cards, () => this.#tell({ view: "" }));
+  readonly #table = button(words.table, () => this.#tell({ view: "table" }));
   readonly #onChange: (choice: Choice) => void;
-  #isDescending = false;
+  #choice: Choice = { query: "", sort: "", in: "", size: "", view: "" };
   #timer = 0;
 
-  constructor(listing: Listing, onChange: (choice: Choice) => void, onView: (view: View) => void) {
+  /** @param page with the whole table, if it isn't in this one */
+  constructor(listing: Listing, page: string | undefined, onChange: (choice: Choice) => void) {
     this.#onChange = onChange;
-    this.#direction = button("", () => {
-      this.#isDescending = !this.#isDescending;
-      this.#showDirection();
-      this.#tell();
-    });
-    this.#direction.classList.add("mg-catalogue-direction");
-    this.element.role = "search";
+    this.#fill(listing);
     this.field.type = "search";
     this.field.autocomplete = "off";
     this.field.spellcheck = false;
@@ -41,102 +36,92 @@ export class CatalogueBar {
     this.field.setAttribute("aria-keyshortcuts", "/");
     this.field.addEventListener("input", () => {
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#tell(), PAUSE);
+      this.#timer = setTimeout(() => this.#tell({}), PAUSE);
     });
-    this.#fill(listing);
-    for (const select of [this.#sort, this.#within, this.#size]) select.addEventListener("change", () => this.#tell());
-    this.#views.role = "group";
-    this.#views.ariaLabel = words.listView;
-    for (const view of ["cards", "table"] as const) {
-      const element = button(words[view], () => onView(view));
-      element.dataset.view = view;
-      this.#views.append(element);
-    }
+    for (const select of [this.#sort, this.#in, this.#size]) select.addEventListener("change", () => this.#tell({}));
+    this.#direction.classList.add("mg-catalogue-direction");
+    const link = make("a", "mg-button", words.table);
+    link.href = page ?? "";
+    const views = make("span", "mg-catalogue-views", this.#cards, page === undefined ? this.#table : link);
+    views.role = "group";
+    views.ariaLabel = words.listView;
+    this.element.role = "search";
     this.element.append(
       labelled("mg-catalogue-search", words.searchModels, this.field),
       labelled("", words.sortBy, this.#sort),
       this.#direction,
-      labelled("", words.within, this.#within),
-      labelled("", words.size, this.#size),
-      this.#views,
+      labelled("", words.within, this.#in),
+      labelled("", words.modelSize, this.#size),
+      views,
     );
   }
 
-  /** Show a choice, for example that of an address. */
-  show({ query, sort, isDescending, within, size }: Choice): void {
-    this.field.value = query;
-    for (const [select, value] of [
-      [this.#sort, sort],
-      [this.#within, within],
-      [this.#size, size],
-    ] as const) {
-      // what an address names may be missing in the lists
-      if (value !== "" && ![...select.options].some((option) => option.value === value))
-        select.append(new Option(value.replace(/^\w+:/, ""), value));
-      select.value = value;
-    }
-    this.#isDescending = isDescending;
-    this.#showDirection();
+  /** Show what was chosen, here or in an address. */
+  show(choice: Choice): void {
+    this.#choice = choice;
+    // a reader may be writing
+    if (this.field.value.trim() !== choice.query) this.field.value = choice.query;
+    const isDescending = choice.sort.startsWith("-");
+    show(this.#sort, choice.sort.replace(/^-?(name$)?/, ""));
+    show(this.#in, choice.in);
+    show(this.#size, choice.size);
+    this.#direction.textContent = isDescending ? "↓" : "↑";
+    this.#direction.title = isDescending ? words.descending : words.ascending;
+    this.#direction.ariaLabel = this.#direction.title;
+    this.#cards.ariaPressed = String(choice.view !== "table");
+    this.#table.ariaPressed = String(choice.view === "table");
   }
 
-  showView(view: View): void {
-    for (const element of this.#views.children)
-      element.ariaPressed = String((element as HTMLElement).dataset.view === view);
-  }
-
-  /** Instead of a table in this page, there is one on another page. */
-  leadTable(page: string): void {
-    const link = make("a", "mg-button", words.table);
-    link.href = page;
-    this.#views.lastElementChild?.replaceWith(link);
-  }
-
-  #tell(): void {
+  /** @param change that the fields don't show; of `sort`, only the sign */
+  #tell(change: { sort?: string; view?: string }): void {
     clearTimeout(this.#timer);
+    const sign = change.sort ?? (this.#choice.sort.startsWith("-") ? "-" : "");
     this.#onChange({
-      query: this.field.value,
-      sort: this.#sort.value as SortBy,
-      isDescending: this.#isDescending,
-      within: this.#within.value,
+      query: this.field.value.trim(),
+      sort: `${sign}${this.#sort.value || (sign && "name")}`,
+      in: this.#in.value,
       size: this.#size.value,
+      view: change.view ?? this.#choice.view,
     });
   }
 
-  #showDirection(): void {
-    this.#direction.textContent = this.#isDescending ? "↓" : "↑";
-    this.#direction.ariaLabel = this.#isDescending ? words.descending : words.ascending;
-    this.#direction.title = this.#direction.ariaLabel;
-  }
-
   #fill({ models, modules, families }: Listing): void {
-    const isKnown = (by: SortBy) => by === "name" || models.some((model) => model[by] !== undefined);
-    this.#sort.append(...SORTS.filter(isKnown).map((by) => new Option(words[`sort_${by}`], by)));
-    const several = [...families].filter(([, count]) => count > 1);
-    this.#within.append(
+    const titles = [words.name, words.parameters, words.flops, words.memory, words.firstVersion];
+    SORTS.forEach((by, at) => {
+      const isKnown = by === "name" || models.some((model) => model[by] !== undefined);
+      if (isKnown) this.#sort.append(new Option(titles[at], by === "name" ? "" : by));
+    });
+    this.#in.append(
       new Option(words.withinAll, ""),
       ...groupOf(words.modules, "module", [...modules]),
-      ...groupOf(words.families, "family", several),
+      ...groupOf(
+        words.families,
+        "family",
+        [...families].filter(([, count]) => count > 1),
+      ),
     );
-    this.#size.append(new Option(words.anySize, ""), ...Object.keys(RANGES).map((name) => new Option(name)));
+    this.#size.append(new Option(words.anySize, ""));
+    for (const [name, [, , text]] of Object.entries(RANGES)) this.#size.append(new Option(text, name));
   }
+}
+
+function show(select: HTMLSelectElement, value: string): void {
+  select.value = value;
+  // an address may name what isn't listed
+  if (select.selectedIndex < 0) select.append(new Option(value.replace(/^\w+:/, ""), value, true, true));
 }
 
 function labelled(name: string, text: string, control: HTMLElement): HTMLElement {
   return make("label", name, make("span", "", text), " ", control);
 }
 
-function groupOf(title: string, kind: string, counts: [string, number][]): HTMLElement[] {
+function groupOf(title: string, kind: string, counts: [name: string, count: number][]): HTMLElement[] {
   if (counts.length < 2) return [];
-  const sorted = counts.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_CHOICES);
-  const offered = sorted.map(([name, count]) => counted(name, count, `${kind}:${name}`));
-  const group = make("optgroup", "", ...offered);
+  const group = make("optgroup", "");
   group.label = title;
-  const rest = new Option(fill(words.moreNames, counts.length - MOST_CHOICES));
-  rest.disabled = true;
-  if (counts.length > MOST_CHOICES) group.append(rest);
+  for (const [name, count] of counts.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_CHOICES))
+    group.append(new Option(`${name} (${exact(count)})`, `${kind}:${name}`));
+  const rest = counts.length - MOST_CHOICES;
+  if (rest > 0) group.append(Object.assign(new Option(fill(words.moreNames, rest)), { disabled: true }));
   return [group];
-}
-
-function counted(name: string, count: number, value: string): HTMLOptionElement {
-  return new Option(fill(words.countedChoice, name, exact(count)), value);
 }

@@ -1,14 +1,14 @@
 /** The data of a catalogue, and what searching, sorting and drawing read from it again and again. */
 import { each, type Steps } from "../../shared/slices.js";
 
-/** As in the catalogue's data script; fields that are empty, 0 or false may be absent, and so are unknown numbers. */
+/** As `html/catalogue_data.py` writes it: what is empty or unknown is absent. */
 export interface CatalogueData {
   groupBy: "family" | "module" | "none";
   /** Short names of all module classes, and of all ops. */
   layers: string[];
   ops: string[];
   /** Combinations of layers and ops, as numbers. */
-  uses: [number[], number[]][];
+  uses: [layers: number[], ops: number[]][];
   families: FamilyData[];
   models: ModelData[];
 }
@@ -28,6 +28,7 @@ export interface ModelData {
   /** Of its diagram. */
   id: string;
   page?: string;
+  /** Absent without a diagram. */
   parameters?: number;
   flops?: number;
   flopsSign?: string;
@@ -43,13 +44,12 @@ export interface ModelData {
 }
 
 export interface Model extends ModelData {
-  entry: Entry;
   /** The last part of the name, by which readers know it. */
   shortName: string;
-  /** All names, in lower case: what words of a query are looked for in. */
+  /** All names, in lower case: where words of a query are looked for. */
   text: string;
-  /** The position of its combination of layers and ops; -1 if they are not known. */
-  combination: number;
+  /** Cells of the table of what differs. */
+  row: string[];
 }
 
 /** A family: one card. */
@@ -57,7 +57,6 @@ export interface Entry {
   number: number;
   data: FamilyData;
   models: Model[];
-  /** Sorts names as people do: `resnet9` before `resnet18`. */
   key: string;
 }
 
@@ -72,32 +71,30 @@ export interface Listing {
 
 /** Read the data in steps: there may be tens of thousands of models. */
 export function* listed(data: CatalogueData): Steps<Listing> {
-  const entries: Entry[] = [];
-  const models: Model[] = [];
-  const [modules, families] = [new Map<string, number>(), new Map<string, number>()];
-  yield* each(data.families.entries(), ([number, family]) => {
-    const entry: Entry = { number, data: family, models: [], key: sortKey(family.name) };
-    for (const at of family.models) {
+  const listing: Listing = { data, entries: [], models: [], modules: new Map(), families: new Map() };
+  yield* each(data.families, (family) => {
+    const models = family.models.flatMap((at, i) => {
       const model = data.models[at];
-      if (model !== undefined) entry.models.push(modelOf(model, entry));
-    }
-    models.push(...entry.models);
-    entries.push(entry);
-    const { module = "", name } = family;
-    modules.set(module, (modules.get(module) ?? 0) + entry.models.length);
-    families.set(name, (families.get(name) ?? 0) + entry.models.length);
+      return model === undefined ? [] : [modelOf(model, family, family.rows?.[i] ?? [])];
+    });
+    listing.entries.push({ number: listing.entries.length, data: family, models, key: sortKey(family.name) });
+    listing.models.push(...models);
+    count(listing.families, family.name, models.length);
+    if (family.module) count(listing.modules, family.module, models.length);
   });
-  return { data, entries, models, modules, families };
+  return listing;
 }
 
-function modelOf(data: ModelData, entry: Entry): Model {
-  const { name, class: className = "" } = entry.data;
+function modelOf(data: ModelData, { name, class: className = "" }: FamilyData, row: string[]): Model {
   const text = [data.name, ...(data.aliases ?? []), name, className].join("\n").toLowerCase();
-  const combination = data.parameters === undefined ? -1 : (data.uses ?? 0);
-  return { ...data, entry, text, combination, shortName: data.name.slice(data.name.lastIndexOf(".") + 1) };
+  return { ...data, text, row, shortName: data.name.slice(data.name.lastIndexOf(".") + 1) };
 }
 
-/** A text that sorts like its numbers: `1.10` after `1.9`. */
+function count(counts: Map<string, number>, name: string, more: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + more);
+}
+
+/** A text that sorts as people do: `resnet18` after `resnet9`, `1.10` after `1.9`. */
 export function sortKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(9, "0"));
 }

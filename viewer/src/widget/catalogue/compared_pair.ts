@@ -5,23 +5,29 @@ import { colourBehind, hex } from "../controls/css_colour.js";
 import { box, button, make } from "../controls/dom.js";
 import { LoadError, loadData, loadScript, ownUrl, wasmAllowed } from "../loading/loader.js";
 import type { Model } from "./catalogue_data.js";
+import { imageOf } from "./family_card.js";
 import { figuresOf } from "./figures.js";
+
+type Pair = readonly [before: Model, after: Model];
 
 export class ComparedPair {
   /** The bar with what is chosen. */
-  readonly element = box("mg-compare-bar");
+  readonly element: HTMLElement;
   readonly #host: HTMLElement;
   readonly #assets: string;
   readonly #dialog = make("dialog", "mg-comparison");
+  readonly #text = make("span", "");
+  readonly #open = button("", () => void this.#compare());
   #chosen: Model[] = [];
 
   constructor(host: HTMLElement, assets: string) {
     this.#host = host;
     this.#assets = assets;
-    this.element.role = "region";
-    this.element.ariaLabel = words.chosenTwo;
-    this.element.hidden = true;
-    // stops what it shows
+    const clear = button(words.clearChoice, () => this.#choose([]));
+    this.element = box("mg-compare-bar", this.#text, this.#open, clear);
+    this.#text.role = "status";
+    this.#choose([]);
+    // what it shows ends
     this.#dialog.addEventListener("close", () => this.#dialog.replaceChildren());
     host.append(this.#dialog);
   }
@@ -33,38 +39,33 @@ export class ComparedPair {
   /** Choose a model or not; the third replaces the first. */
   choose(model: Model, isChosen: boolean): void {
     const others = this.#chosen.filter((one) => one !== model);
-    this.#chosen = isChosen ? [...others.slice(-1), model] : others;
-    this.#show();
+    this.#choose(isChosen ? [...others.slice(-1), model] : others);
   }
 
-  #show(): void {
-    const chosen = new Set(this.#chosen.map(({ name }) => name));
-    for (const input of this.#host.querySelectorAll<HTMLInputElement>("input[data-model]"))
-      input.checked = chosen.has(input.dataset.model ?? "");
-    const [first, second] = this.#chosen;
+  #choose(chosen: Model[]): void {
+    // the focus isn't lost with the bar
+    const boxes = this.#host.querySelectorAll<HTMLInputElement>("input[data-model]");
+    const last = [...boxes].find((input) => input.dataset.model === this.#chosen.at(-1)?.name);
+    if (chosen.length === 0 && this.element.contains(document.activeElement)) last?.focus();
+    this.#chosen = chosen;
+    for (const input of boxes) input.checked = chosen.some(({ name }) => name === input.dataset.model);
+    const [first, second] = chosen;
     this.element.hidden = first === undefined;
-    if (first === undefined) return;
-    const clear = button(words.clearChoice, () => {
-      this.#chosen = [];
-      this.#show();
-      this.#host.querySelector<HTMLElement>("input[type=search]")?.focus();
-    });
-    const text = make("span", "", second === undefined ? fill(words.chooseSecond, first.shortName) : "");
-    text.role = "status";
-    const compare =
-      second && button(fill(words.compareTwo, ...namesOf([first, second])), () => void this.#open([first, second]));
-    this.element.replaceChildren(text, ...(compare ? [compare] : []), clear);
+    this.#open.hidden = second === undefined;
+    this.#text.textContent = first && !second ? fill(words.chooseSecond, first.shortName) : "";
+    if (first && second) this.#open.textContent = fill(words.compareTwo, ...namesOf([first, second]));
   }
 
-  async #open(pair: readonly [Model, Model]): Promise<void> {
-    const dialog = this.#dialog;
-    const [before, after] = namesOf(pair);
-    const title = make("h2", "mg-comparison-title", fill(words.comparedTitle, before, after));
+  async #compare(): Promise<void> {
+    const [before, after] = this.#chosen;
+    if (before === undefined || after === undefined) return;
+    const pair: Pair = [before, after];
+    const [dialog, note] = [this.#dialog, make("p", "mg-card-problem", strings.loading)];
+    const title = make("h2", "mg-comparison-title", fill(words.comparedTitle, ...namesOf(pair)));
     const close = button(words.closeComparison, () => dialog.close());
     close.classList.add("mg-comparison-close");
-    const note = make("p", "mg-card-problem", strings.loading);
     note.role = "status";
-    dialog.replaceChildren(make("header", "", title, close), figureTable(pair), note);
+    dialog.replaceChildren(make("header", "", title, close), this.#figures(pair), note);
     dialog.ariaLabel = title.textContent;
     // colours of the page now, as readers switch between light and dark
     dialog.style.background = hex(colourBehind(this.#host));
@@ -72,33 +73,46 @@ export class ComparedPair {
     dialog.showModal();
     const problem = await this.#load(pair);
     if (!note.isConnected) return;
-    if (problem !== undefined) {
-      note.textContent = problem;
-      return;
-    }
+    if (problem !== undefined) note.textContent = problem;
+    else dialog.append(this.#diagram(pair, () => note.remove()));
+  }
+
+  #diagram(pair: Pair, onReady: () => void): HTMLElement {
+    const [before, after] = pair;
     const diagram = document.createElement("model-graph");
-    const [other, own] = pair;
-    const attributes = { graph: own.id, src: this.#urlOf(own), against: other.id, names: `${before} ${after}` };
+    const names = namesOf(pair).join(" ");
+    const attributes = { graph: after.id, src: this.#urlOf(after), against: before.id, names };
     for (const [name, value] of Object.entries(attributes)) diagram.setAttribute(name, value);
-    diagram.addEventListener("mg-ready", () => note.remove());
-    dialog.append(diagram);
+    diagram.addEventListener("mg-ready", onReady, { once: true });
+    return diagram;
   }
 
   /** Load what shows a difference; returns why there is none. */
-  async #load(pair: readonly Model[]): Promise<string | undefined> {
-    const failed = pair.find(({ id, parameters }) => !id || parameters === undefined);
+  async #load(pair: Pair): Promise<string | undefined> {
+    const failed = pair.find(({ parameters }) => parameters === undefined);
     if (failed !== undefined) return fill(words.failedModel, failed.shortName, failed.problem ?? "").trim();
     if (!wasmAllowed()) return strings.stillPicture;
+    const script = () => loadScript(ownUrl("model-graph.js"), "model-graph.js");
     try {
-      await Promise.all([
-        ...pair.map((model) => loadData(model.id, this.#urlOf(model))),
-        customElements.get("model-graph") ?? loadScript(ownUrl("model-graph.js"), "model-graph.js"),
-      ]);
+      await Promise.all(pair.map((model) => loadData(model.id, this.#urlOf(model))));
+      if (customElements.get("model-graph") === undefined) await script();
+      return undefined;
     } catch (error) {
-      if (error instanceof LoadError) return fill(strings.loadFailed, error.file);
-      throw error;
+      if (!(error instanceof LoadError)) throw error;
+      return fill(strings.loadFailed, error.file);
     }
-    return undefined;
+  }
+
+  #figures(pair: Pair): HTMLElement {
+    const figures = pair.map((model) => figuresOf([model]));
+    const titles = [...new Set(figures.flatMap((one) => [...one.keys()]))];
+    const names = namesOf(pair).map((name, at) => make("th", "", imageOf(pair[at]?.picture, this.#assets), name));
+    const rows = titles.map((title) => {
+      const cells = figures.map((one) => make("td", "", one.get(title) ?? "–"));
+      return make("tr", "", make("th", "", title), ...cells);
+    });
+    const head = make("thead", "", make("tr", "", make("td", ""), ...names));
+    return box("mg-table", make("table", "mg-rows", head, make("tbody", "", ...rows)));
   }
 
   #urlOf({ id }: Model): string {
@@ -107,19 +121,6 @@ export class ComparedPair {
 }
 
 /** Short names, unless they are the same. */
-function namesOf([a, b]: readonly [Model, Model]): [string, string] {
+function namesOf([a, b]: Pair): [string, string] {
   return a.shortName === b.shortName ? [a.name, b.name] : [a.shortName, b.shortName];
-}
-
-function figureTable(pair: readonly [Model, Model]): HTMLElement {
-  const figures = pair.map((model) => new Map(figuresOf([model])));
-  const titles = [...new Set(figures.flatMap((one) => [...one.keys()]))];
-  const head = make("tr", "", make("td", ""), ...namesOf(pair).map((name) => make("th", "", name)));
-  for (const cell of head.querySelectorAll("th")) cell.scope = "col";
-  const rows = titles.map((title) => {
-    const name = make("th", "", title);
-    name.scope = "row";
-    return make("tr", "", name, ...figures.map((one) => make("td", "", one.get(title) ?? "–")));
-  });
-  return box("mg-table", make("table", "mg-rows", make("thead", "", head), make("tbody", "", ...rows)));
 }

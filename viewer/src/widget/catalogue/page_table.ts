@@ -5,31 +5,30 @@ import type { Result } from "./selection.js";
 export class PageTable {
   /** The page with all entries, if there are too many for this one. */
   readonly page: string | undefined;
+  readonly #all: HTMLElement[];
   /** Number of a family → its rows. */
   readonly #rows = new Map<string, HTMLElement[]>();
-  readonly #headings: HTMLElement[] = [];
-  readonly #body: HTMLElement | null;
 
   constructor(host: HTMLElement) {
     this.page = host.querySelector<HTMLAnchorElement>(".mg-catalogue-rest a")?.href;
-    this.#body = host.querySelector<HTMLElement>("table.mg-catalogue > tbody");
-    for (const row of host.querySelectorAll<HTMLElement>("table.mg-catalogue > tbody > tr")) {
-      const number = row.dataset.family;
-      if (number === undefined) this.#headings.push(row);
-      else this.#rows.set(number, [...(this.#rows.get(number) ?? []), row]);
+    this.#all = [...host.querySelectorAll<HTMLElement>("table.mg-catalogue > tbody > tr")];
+    for (const row of this.#all) {
+      const { family = "" } = row.dataset;
+      this.#rows.set(family, [...(this.#rows.get(family) ?? []), row]);
     }
   }
 
+  /** Show the rows of what was found, in one group. */
   *show({ groups }: Result): Steps<void> {
-    const shown = groups.flatMap(({ found }) =>
-      found.flatMap(({ entry }) => this.#rows.get(String(entry.number)) ?? []),
-    );
-    const hidden = new Set([...this.#rows.values()].flat());
-    yield* each(shown, (row) => {
-      hidden.delete(row);
-      row.hidden = false;
-      this.#body?.append(row);
+    const found = [...groups.values()].flat();
+    const rows = found.flatMap(({ entry }) => this.#rows.get(String(entry.number)) ?? []);
+    const body = this.#all[0]?.closest("tbody");
+    yield* each(this.#all, (row) => {
+      row.hidden = true;
     });
-    for (const row of [...hidden, ...this.#headings]) row.hidden = true;
+    yield* each(rows, (row) => {
+      row.hidden = false;
+      body?.append(row);
+    });
   }
 }

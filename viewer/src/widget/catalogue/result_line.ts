@@ -3,34 +3,21 @@ import { exact } from "../../shared/amounts.js";
 import { words } from "../../shared/catalogue_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Listing } from "./catalogue_data.js";
+import { someOf } from "./figures.js";
 import type { Criterion } from "./query.js";
 import type { Result } from "./selection.js";
 
-/** Names of layers and ops that are told of one word. */
-const MOST_NAMES = 3;
-
 export function resultLine({ models, entries }: Listing, { count, criteria }: Result): string {
   const all = exact(models.length);
-  if (criteria.length > 0) {
-    const reasons = criteria.map(reason).reduce((before, one) => fill(words.and, before, one));
-    return fill(words.someModelsWho, exact(count), all, reasons);
-  }
+  if (criteria.length > 0)
+    return [fill(words.someModels, exact(count), all), criteria.map(reason).join(", ")].join(" ");
   if (count < models.length) return fill(words.someModels, exact(count), all);
-  return entries.length < models.length
-    ? fill(words.allInFamilies, all, exact(entries.length))
-    : fill(words.allModels, all);
+  const isInFamilies = entries.length < models.length;
+  return isInFamilies ? fill(words.allInFamilies, all, exact(entries.length)) : fill(words.modelCount, all);
 }
 
 function reason({ word, isName, isExcluded, used }: Criterion): string {
-  const names = namesOf(used);
-  if (!isName && used.length > 0) return fill(isExcluded ? words.notUseThese : words.useThese, names);
-  if (used.length === 0) return fill(isExcluded ? words.notNamed : words.areNamed, word);
-  return fill(isExcluded ? words.notNamedNorUse : words.namedOrUse, word, names);
-}
-
-function namesOf(used: string[]): string {
-  const rest = used.length - MOST_NAMES;
-  const told = rest > 0 ? [...used.slice(0, MOST_NAMES), fill(words.moreNames, rest)] : used;
-  const last = told.at(-1) ?? "";
-  return told.length < 2 ? last : fill(words.or, told.slice(0, -1).join(", "), last);
+  if (isExcluded) return fill(words.excluding, word);
+  if (used.length === 0) return fill(words.areNamed, word);
+  return isName ? fill(words.namedOrUse, word, someOf(used)) : fill(words.useThese, someOf(used));
 }

@@ -75,6 +75,7 @@ class AtlasView {
         this.#toggle(true);
         const size = { width: stage.clientWidth, height: stage.clientHeight };
         this.element.replaceChildren(...parseSvg(session.map(size, lens)));
+        for (const decorate of this.#widget.mapDecorators) decorate(this.element);
         this.mark();
         this.dim();
       });

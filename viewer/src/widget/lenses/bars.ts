@@ -54,13 +54,13 @@ function decorate(node: SVGElement, shape: SVGElement, reading: CostReading): vo
   if (shape.classList.contains("mg-panel")) {
     writeTitle(node, reading);
     // for blocks from afar; their insides have their own steps
-    shape.dataset.step = String(reading.step);
+    shape.dataset.step = String(reading.step ?? "");
   } else fillBox(node, shape, reading);
   label(node, reading);
 }
 
 function fillBox(node: SVGElement, shape: SVGElement, reading: CostReading): void {
-  node.dataset.step = String(reading.step);
+  node.dataset.step = String(reading.step ?? "");
   // glyphs have neither text nor room
   if (shape.tagName !== "rect" || node.querySelector(":scope > .mg-name") === null) return;
   const [width, height] = [Number(shape.getAttribute("width")), Number(shape.getAttribute("height"))];
@@ -69,7 +69,8 @@ function fillBox(node: SVGElement, shape: SVGElement, reading: CostReading): voi
   const track = width - 2 * BESIDE;
   const y = height - BELOW - HEIGHT;
   const bar = reading.length === 0 ? 0 : Math.max(LEAST, track * reading.length);
-  node.append(rect("mg-track", y, track), ...(bar > 0 ? [rect("mg-bar", y, bar)] : []));
+  const start = Math.min(track * (reading.start ?? 0), track - bar);
+  node.append(rect("mg-track", y, track), ...(bar > 0 ? [rect("mg-bar", y, bar, start)] : []));
 }
 
 /** The title of an open node has as much room as its own words. */
@@ -131,11 +132,11 @@ function added(text: string): SVGElement {
   return svg("tspan", { class: "mg-detail mg-cost" }, ` ${text}`);
 }
 
-function rect(name: string, y: number, width: number): SVGElement {
+function rect(name: string, y: number, width: number, start = 0): SVGElement {
   const rounded = (value: number) => Number(value.toFixed(2));
   return svg("rect", {
     class: `mg-cost ${name}`,
-    x: BESIDE,
+    x: rounded(BESIDE + start),
     y: rounded(y),
     width: rounded(width),
     height: HEIGHT,

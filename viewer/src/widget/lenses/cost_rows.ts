@@ -1,6 +1,7 @@
 /** The rows of the cost table: one for each closed box of the picture, so that nothing counts twice. */
 import { ascending, descending } from "d3-array";
-import { amountOf, type Cost, type CostLens, LENSES } from "../../session/costs.js";
+import { amountOf, type BoxLens, type Cost, LENSES } from "../../session/costs.js";
+import type { NumberLens } from "../../session/numbers.js";
 
 export interface CostRow {
   id: string;
@@ -13,11 +14,12 @@ export interface CostRow {
 }
 
 /** The columns by which rows can be sorted. */
-export type Column = "name" | "times" | CostLens;
+export type Column = "name" | "times" | BoxLens;
 
 /** The columns of rows; that of times only if any was measured. */
 export function columnsOf(rows: readonly CostRow[]): readonly Column[] {
-  return ["name", "times", ...LENSES.filter((lens) => lens !== "time" || hasTimes(rows))];
+  const numbers = rows[0]?.cost.numbers.map((_, i): NumberLens => `numbers${i}`) ?? [];
+  return ["name", "times", ...numbers, ...LENSES.filter((lens) => lens !== "time" || hasTimes(rows))];
 }
 
 function hasTimes(rows: readonly CostRow[]): boolean {
@@ -48,15 +50,18 @@ export function shortened(rows: readonly CostRow[], most: number, asked: string 
   return rows.filter(({ id }, at) => at < most || id === asked);
 }
 
-/** All rows with unrounded numbers. */
-export function asCsv(rows: readonly CostRow[]): string {
+/** All rows with unrounded numbers. @param names of the author's numbers */
+export function asCsv(rows: readonly CostRow[], names: readonly string[]): string {
   const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes", "time_ns"];
   const lines = rows.map(({ id, name, class: type, times, cost }) => {
     const { parameters, flops, memory, moved, time } = cost;
     return [id, name, type, times, parameters, flops, memory, moved, time];
   });
   const width = hasTimes(rows) ? head.length : head.length - 1;
-  return [head, ...lines].map((line) => `${line.slice(0, width).map(quoted).join(",")}\r\n`).join("");
+  const numbers = [names, ...rows.map(({ cost }) => cost.numbers)];
+  return [head, ...lines]
+    .map((line, i) => `${[...line.slice(0, width), ...(numbers[i] ?? [])].map(quoted).join(",")}\r\n`)
+    .join("");
 }
 
 function quoted(value: string | number | undefined): string {

@@ -3,9 +3,10 @@
 import { sum } from "d3-array";
 import { callsOf } from "../../graph/bounds.js";
 import { shortName } from "../../graph/names.js";
-import { type Cost, type CostLens, type Costs, isCosted } from "../../session/costs.js";
+import { amountOf, type BoxLens, type Cost, type Costs, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
 import { pathOf, sizesInWords, typeOf } from "../../session/naming.js";
+import { isNumberLens } from "../../session/numbers.js";
 import type { StandingBox } from "../../session/rolled.js";
 import type { Session } from "../../session/session.js";
 import { percent } from "../../shared/amounts.js";
@@ -16,8 +17,9 @@ import { button, make, scaleEntry } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 import { paintCosts } from "./bars.js";
 import { boxAround } from "./box_around.js";
+import { type BoxScale, scaleOf } from "./box_scale.js";
 import type { CostRow } from "./cost_rows.js";
-import { LensScale } from "./scale.js";
+import type { CostReading } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
 import { CostTable } from "./table.js";
 
@@ -32,7 +34,7 @@ export class Lenses {
   readonly #table: CostTable;
   readonly #tableButton: HTMLButtonElement;
   readonly #strip: MemoryStrip;
-  #lens: CostLens | undefined;
+  #lens: BoxLens | undefined;
   #curve: { session: Session; curve: MemoryCurve } | undefined;
   /** The op whose box is lit. */
   #running: string | undefined;
@@ -53,6 +55,7 @@ export class Lenses {
     this.#openTable(false);
     widget.onKey("t", (id) => this.#onTableKey(id));
     widget.exportDecorators.push((picture) => this.#paint(picture));
+    widget.mapDecorators.push((map) => this.#paintMap(map));
     // the author's own picture is printed
     const paper = matchMedia("print");
     widget.whileConnected((signal) => {
@@ -69,7 +72,7 @@ export class Lenses {
   }
 
   /** Show the picture through a lens, or without one. */
-  show(lens: CostLens | undefined): void {
+  show(lens: BoxLens | undefined): void {
     this.#lens = lens;
     this.#strip.element.hidden = true;
     this.#light(undefined);
@@ -157,14 +160,18 @@ export class Lenses {
     });
   }
 
-  #scaleOf(lens: CostLens): LensScale {
-    return new LensScale(lens, this.#costsOf().whole);
+  #scaleOf(lens: BoxLens): BoxScale {
+    return scaleOf(lens, this.#session.traced, this.#costsOf().whole);
+  }
+
+  get #session(): Session {
+    const { session } = this.#widget;
+    if (session === undefined) throw new Error("expected a session");
+    return session;
   }
 
   #costsOf(): Costs {
-    const { session } = this.#widget;
-    if (session === undefined) throw new Error("expected a session");
-    return session.costs;
+    return this.#session.costs;
   }
 
   #find(session: Session): void {
@@ -184,18 +191,29 @@ export class Lenses {
 
   #paint(picture: SVGSVGElement, isPaper = false): void {
     const scale = this.#lens === undefined || isPaper ? undefined : this.#scaleOf(this.#lens);
-    paintCosts(picture, (id) => {
-      const found = this.#boxes?.boxes.get(id);
-      return found && scale && isCosted(found.item.kind) ? scale.read(found.cost) : undefined;
-    });
+    paintCosts(picture, (id) => this.#read(id, scale));
   }
 
-  #explain(scale: LensScale): void {
+  /** Areas of the map are no numbers, so its blocks have their tints. */
+  #paintMap(map: Element): void {
+    if (this.#lens === undefined || !isNumberLens(this.#lens)) return;
+    const scale = this.#scaleOf(this.#lens);
+    for (const cell of map.querySelectorAll<SVGElement>("[data-cell]"))
+      cell.dataset.step = String(this.#read(cell.dataset.cell ?? "", scale)?.step ?? "");
+  }
+
+  #read(id: string, scale: BoxScale | undefined): CostReading | undefined {
+    const found = this.#boxes?.boxes.get(id);
+    if (found === undefined || scale === undefined) return undefined;
+    // an author's numbers may be of inputs, too
+    const isShown = isCosted(found.item.kind) || amountOf(found.cost, scale.lens) !== undefined;
+    return isShown ? scale.read(found.cost) : undefined;
+  }
+
+  #explain(scale: BoxScale): void {
     const hints = [
-      scale.isShare ? words.lensHint : words.intensityHint,
-      ...(scale.lens === "time" ? [words.timeHint] : []),
-      ...this.#sizeHint(scale),
-      ...this.#caseHint(),
+      ...scale.hints,
+      ...(isNumberLens(scale.lens) ? [] : [...this.#sizeHint(scale), ...this.#caseHint()]),
       ...this.#differences(scale),
     ];
     this.#legend.replaceChildren(
@@ -207,7 +225,7 @@ export class Lenses {
   }
 
   /** At which sizes of inputs, if the reader set some. */
-  #sizeHint({ lens }: LensScale): string[] {
+  #sizeHint({ lens }: BoxScale): string[] {
     const { session } = this.#widget;
     const sizes = session === undefined ? "" : sizesInWords(session.traced);
     if (sizes === "" || lens === "parameters") return [];
@@ -229,9 +247,10 @@ export class Lenses {
   }
 
   /** Why the boxes don't add up to the whole, if they don't. */
-  #differences({ lens }: LensScale): string[] {
-    const whole = lens === "intensity" ? undefined : this.#costsOf().whole[lens];
-    if (!whole || lens === "intensity") return [];
+  #differences({ lens }: BoxScale): string[] {
+    if (lens === "intensity" || isNumberLens(lens)) return [];
+    const whole = this.#costsOf().whole[lens];
+    if (!whole) return [];
     const closed = this.#closed;
     const together = this.#costsOf().of(
       closed.flatMap(({ ids }) => ids),

@@ -1,6 +1,6 @@
 /** The scales of lenses: lengths of bars, five tints of boxes, and the text of amounts. */
 import { scaleThreshold } from "d3-scale";
-import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
+import { amountOf, type BoxLens, type Cost, type CostLens } from "../../session/costs.js";
 import { formatBytes, formatCount, formatFlops, formatNumber, formatTime, percent } from "../../shared/amounts.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
@@ -16,10 +16,11 @@ export interface CostReading {
   amount: string;
   /** `12 %`; empty if amounts don't add up. */
   share: string;
-  /** Length of the bar, from 0 to 1; undefined without an amount. */
+  /** Length of the bar, from 0 to 1, and where it begins; undefined without an amount. */
   length: number | undefined;
-  /** Tint, from 1; 0 for none. */
-  step: number;
+  start?: number;
+  /** Tint, from 1; 0 for none, and below 0 on the other side of 0. Undefined without a number. */
+  step: number | undefined;
 }
 
 export class LensScale {
@@ -46,6 +47,11 @@ export class LensScale {
     return { amount, share: percent(share), length: Math.min(1, share), step: stepOf(SHARES, share) };
   }
 
+  /** What the picture leaves open. */
+  get hints(): string[] {
+    return [this.isShare ? words.lensHint : words.intensityHint, ...(this.lens === "time" ? [words.timeHint] : [])];
+  }
+
   /** The tints from the least on, and their meanings. */
   get entries(): { step: number; text: string }[] {
     const texts = this.isShare ? SHARES.map(percent) : INTENSITIES.map(String);
@@ -59,7 +65,7 @@ export class LensScale {
 }
 
 /** Before an amount that depends on assumed sizes; a ratio of two is no bound. */
-export function signOf({ signs }: Cost, lens: CostLens): string {
+export function signOf({ signs }: Cost, lens: BoxLens): string {
   if (lens === "intensity") return signs.flops || signs.memory ? "≈ " : "";
   return lens === "flops" || lens === "memory" ? (signs[lens] ?? "") : "";
 }

@@ -1,31 +1,35 @@
 /** A lens on a still picture: boxes in the colours of the lens, and the scale instead of the legend. */
 import type { LegendKey } from "../../draw/legend.js";
 import { CLASS_HUES } from "../../draw/palette.js";
+import { DETAIL_SIZE } from "../../layout/coord/metrics.js";
+import { textWidth } from "../../layout/coord/text_metrics.js";
 import type { Layout, Placed } from "../../layout/layout.js";
-import { type CostLens, isCosted } from "../../session/costs.js";
+import { amountOf, type BoxLens, isCosted } from "../../session/costs.js";
 import type { Lens, SessionState } from "../../session/diagram_data.js";
+import { isNumberLens, type NumberLens } from "../../session/numbers.js";
 import type { Session } from "../../session/session.js";
-import { strings } from "../../shared/strings.js";
 import type { Item } from "../../view/frame.js";
-import { LensScale } from "./scale.js";
+import { nameOf, scaleOf } from "./box_scale.js";
+import type { CostReading } from "./scale.js";
 
 /** The mark and text of a box in a lens. */
-type Tint = Pick<Item, "family"> & { mark?: string };
+type Tint = Pick<Item, "family" | "bar"> & { mark?: string; amount?: string };
 
 interface Seen {
   layout: Layout;
   legend: readonly LegendKey[];
+  /** Sentences below the picture. */
+  remarks?: readonly string[];
 }
 
 /** A layout as a lens shows it. */
-export function throughLens(session: Session, state: SessionState, layout: Layout, lens: Lens): Seen {
-  const { tintOf, legend } = lens === "class" ? byClass(session, layout) : byCost(session, state, layout, lens);
-  return { layout: { ...layout, root: tinted(layout.root, tintOf) }, legend };
+export function throughLens(session: Session, state: SessionState, layout: Layout, lens: Lens | NumberLens): Seen {
+  const { tintOf, ...rest } = lens === "class" ? byClass(session, layout) : byCost(session, state, layout, lens);
+  return { layout: { ...layout, root: tinted(layout.root, tintOf) }, ...rest };
 }
 
-interface Colours {
+interface Colours extends Omit<Seen, "layout"> {
   tintOf: (item: Item) => Tint;
-  legend: readonly LegendKey[];
 }
 
 function byClass(session: Session, layout: Layout): Colours {
@@ -37,30 +41,35 @@ function byClass(session: Session, layout: Layout): Colours {
   };
 }
 
-function byCost(session: Session, state: SessionState, layout: Layout, lens: CostLens): Colours {
+function byCost(session: Session, state: SessionState, layout: Layout, lens: BoxLens): Colours {
   const index = session.visibleGraph(state);
   const { costs } = session;
-  const scale = new LensScale(lens, costs.whole);
+  const scale = scaleOf(lens, session.traced, costs.whole);
   const boxes = session
     .rolled(state)
     .boxes(layout.root.frame)
-    .filter(({ item }) => isCosted(item.kind));
-  const steps = new Map(boxes.map(({ item, ids }) => [item.id, scale.read(costs.of(ids, index)).step]));
+    .map(({ item, ids }) => ({ item, cost: costs.of(ids, index) }))
+    .filter(({ item, cost }) => isCosted(item.kind) || amountOf(cost, lens) !== undefined);
+  const readings = new Map(boxes.map(({ item, cost }) => [item.id, scale.read(cost)]));
+  const barOf = ({ length, start = 0, amount }: CostReading): Partial<Tint> =>
+    length === undefined || !isNumberLens(lens) ? {} : { amount, bar: [start, length] };
   return {
     tintOf: ({ id, family }) => {
-      const step = steps.get(id);
-      return step === undefined ? { family } : { family: "other", mark: markOf(step) };
+      const found = readings.get(id);
+      if (found?.step === undefined) return { family: found === undefined ? family : "other" };
+      return { family: "other", mark: markOf(found.step), ...barOf(found) };
     },
+    remarks: isNumberLens(lens) ? scale.hints : [],
     legend: scale.entries.map(({ step, text }, i) => ({
       family: "other",
       mark: markOf(step),
-      name: i === 0 ? `${strings[lens]}: ${text}` : text,
+      name: i === 0 ? `${isNumberLens(lens) ? scale.title : nameOf(lens, index)}: ${text}` : text,
     })),
   };
 }
 
 function markOf(step: number): string {
-  return `amount-${step}`;
+  return step < 0 ? `below-${-step}` : `amount-${step}`;
 }
 
 /** Ids of closed boxes: open ones have no colour. */
@@ -71,9 +80,12 @@ function idsIn({ frame, inner }: Placed): string[] {
 /** Panels are grey, so that their contents stand out. */
 function tinted(placed: Placed, tintOf: Colours["tintOf"]): Placed {
   const items = placed.frame.items.map((item): Item => {
-    if (item.frame !== null) return { ...item, family: "other" };
-    const { family, mark } = tintOf(item);
-    return { ...item, family, marks: mark === undefined ? item.marks : [...item.marks, mark] };
+    const { mark, amount = "", ...tint } = tintOf(item);
+    // the layout is done, so that there is only the room of its own words
+    const fits = amount !== "" && textWidth(amount, DETAIL_SIZE) <= textWidth(item.detail, DETAIL_SIZE);
+    const detail = fits ? amount : item.detail;
+    if (item.frame !== null) return { ...item, family: "other", detail };
+    return { ...item, ...tint, detail, marks: mark === undefined ? item.marks : [...item.marks, mark] };
   });
   const inner = placed.inner.map((one) => one && tinted(one, tintOf));
   return { ...placed, frame: { ...placed.frame, items }, inner };

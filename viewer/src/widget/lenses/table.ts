@@ -1,11 +1,13 @@
+import type { GraphIndex } from "../../graph/graph.js";
 import { amountOf } from "../../session/costs.js";
 import { sizesInWords } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
-import { fill, strings } from "../../shared/strings.js";
+import { fill } from "../../shared/strings.js";
 import { box, button, download, make, onResize } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
+import { type BoxScale, nameOf, writtenIn } from "./box_scale.js";
 import { asCsv, type Column, type CostRow, columnsOf, type RowOrder, shortened, sorted } from "./cost_rows.js";
-import { type LensScale, signOf, written } from "./scale.js";
+import { signOf } from "./scale.js";
 
 /** The costs of the boxes of a picture as a table, beside or below the picture. */
 
@@ -24,7 +26,7 @@ export class CostTable {
   readonly #scroller = box("mg-cost-scroller", this.#table);
   readonly #note = box("mg-cost-note");
   #rows: readonly CostRow[] = [];
-  #scale: LensScale | undefined;
+  #scale: BoxScale | undefined;
   /** Id of the box from which the reader came: its row is also shown. */
   #asked: string | undefined;
   #order: RowOrder = { column: "name", isAscending: true };
@@ -54,7 +56,7 @@ export class CostTable {
   }
 
   /** Show these rows; another lens sorts them by its amounts. */
-  show(rows: readonly CostRow[], scale: LensScale): void {
+  show(rows: readonly CostRow[], scale: BoxScale): void {
     if (this.#scale?.lens !== scale.lens) this.#order = { column: scale.lens, isAscending: false };
     this.#rows = rows;
     this.#scale = scale;
@@ -111,6 +113,17 @@ export class CostTable {
       : [name, chosen, ...others.filter((column) => column !== chosen)];
   }
 
+  #titleOf(column: Column): string {
+    if (column === "name") return words.box;
+    return column === "times" ? words.times : nameOf(column, this.#index);
+  }
+
+  get #index(): GraphIndex {
+    const { session } = this.#widget;
+    if (session === undefined) throw new Error("expected a session");
+    return session.traced;
+  }
+
   #focusedKey(): string | undefined {
     const active = (this.element.getRootNode() as ShadowRoot).activeElement;
     return active instanceof HTMLElement && this.#table.contains(active) ? active.dataset.key : undefined;
@@ -118,7 +131,7 @@ export class CostTable {
 
   #heading(column: Column): HTMLElement {
     const { column: by, isAscending } = this.#order;
-    const sort = button(titleOf(column), () => this.#sort(column));
+    const sort = button(this.#titleOf(column), () => this.#sort(column));
     sort.dataset.key = `column ${column}`;
     const cell = make("th", column === this.#scale?.lens ? "mg-chosen" : "", sort);
     cell.scope = "col";
@@ -147,7 +160,7 @@ export class CostTable {
   #cell({ times, cost }: CostRow, column: Column): HTMLElement {
     if (column === "times" || column === "name") return make("td", "", times > 1 ? `×${times}` : "");
     const value = amountOf(cost, column);
-    const text = value === undefined ? "–" : signOf(cost, column) + written(value, column);
+    const text = value === undefined ? "–" : signOf(cost, column) + writtenIn(this.#index, value, column);
     if (column !== this.#scale?.lens) return make("td", "", text);
     const { share } = this.#scale.read(cost);
     return make("td", "mg-chosen", share === "" ? text : `${text} · ${share}`);
@@ -180,11 +193,7 @@ export class CostTable {
   #save(): void {
     const { traced } = this.#widget.session ?? {};
     const name = [traced?.graph.model.name ?? "model", traced && sizesInWords(traced)].filter(Boolean).join(" ");
-    download(`${name}.csv`, new Blob([asCsv(sorted(this.#rows, this.#order))], { type: "text/csv" }));
+    const names = (traced?.graph.numbers ?? []).map((numbers) => numbers.name);
+    download(`${name}.csv`, new Blob([asCsv(sorted(this.#rows, this.#order), names)], { type: "text/csv" }));
   }
-}
-
-function titleOf(column: Column): string {
-  if (column === "name") return words.box;
-  return column === "times" ? words.times : strings[column];
 }
