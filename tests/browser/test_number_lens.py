@@ -20,8 +20,6 @@ BARS = """e => Object.fromEntries([...e.shadowRoot.querySelectorAll('.mg-stage [
 """Id of a box → where its bar begins, and its length, as parts of its track."""
 TEXTS = """e => [...e.shadowRoot.querySelectorAll('.mg-stage [data-id="%s"] .mg-detail')]
   .map(text => text.textContent).join('')"""
-    "e => [...e.shadowRoot.querySelectorAll('.mg-stage [data-id=\"%s\"] .mg-detail')].map(t => t.textContent).join('')"
-)
 
 LOSSES = {"embed": 4, "blocks.0.up": 1, "blocks.1.up": 3, "blocks.2.down": 2, "head": 0.5}
 GAINS = {"0": -3, "2": 1.5, "4": 0.75}
