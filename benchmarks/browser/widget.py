@@ -215,7 +215,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def _served(folder: Path) -> Iterator[str]:
+def served(folder: Path) -> Iterator[str]:
     """Serve a folder over http, because pages from disk can't start workers; yield its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder))) as http:
         threading.Thread(target=http.serve_forever).start()
@@ -227,7 +227,7 @@ def _first_opening(site: Site, file: Path) -> None:
     """Print the longest task of the main thread while the largest model opens completely."""
     name, expanded = _write(site, file)
     longest = []
-    with _served(site.folder) as address:
+    with served(site.folder) as address:
         for origin in (address, site.folder.as_uri()):
             opened = site.browser.new_page(viewport=VIEWPORT)
             with longest_task(site.browser, opened) as found:

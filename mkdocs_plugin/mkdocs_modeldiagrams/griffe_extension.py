@@ -113,7 +113,9 @@ def _add_fence(documented: Class | Function, docstring: Docstring | None, fence:
         parser=docstring.parser,
         parser_options=docstring.parser_options,
     )
-    documented.docstring.fence = f"{getattr(docstring, 'fence', '')}\n\n{fence}".strip()
+    # links last, which are left out below a diagram; in Griffe 2, packages come before their classes
+    fences = sorted([getattr(docstring, "fence", ""), fence], key=lambda one: PAGE_FENCE in one)
+    documented.docstring.fence = "\n\n".join(filter(None, fences))
 
 
 def _read_options(field: str, location: str) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.catalogue.build import build_catalogue
 from modeldiagrams.engine.catalogue.entries import Catalogue, Family
+from modeldiagrams.engine.catalogue.listing import make_catalogue_id
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.catalogue_pages import name_catalogue, report_catalogue
 from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
@@ -77,7 +78,14 @@ class ModelCatalogueDirective(HostDirective):
         file = f"{found.id}.json"
         write_atomically(locate_diagrams(self.env, self.env.docname) / file, msgspec.json.encode(found))
         warning = report_catalogue(self, found, None)
-        entry = CatalogueEntry(options=options, listed=listed, file=file, source=self.get_location(), warning=warning)
+        entry = CatalogueEntry(
+            list=make_catalogue_id(options),
+            models=[*listed.models],
+            problem=listed.problem,
+            file=file,
+            source=self.get_location(),
+            warning=warning,
+        )
         domain.catalogues.setdefault(self.env.docname, []).append(entry)
         return [model_catalogue("", docname=self.env.docname, file=file)]
 

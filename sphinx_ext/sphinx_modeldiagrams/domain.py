@@ -66,7 +66,7 @@ class ModelDiagramsDomain(Domain):
     initial_data: ClassVar[dict[str, Any]] = {
         "diagrams": {},
         "catalogues": {},
-        "listed": set(),
+        "listed": {},
         "has_calls": False,
     }
     data_version = 14
@@ -84,7 +84,8 @@ class ModelDiagramsDomain(Domain):
         """Documents of models, written by this build and earlier ones."""
         self.hidden_pages: set[str] = set()
         """Those of them that the builder doesn't show."""
-        self._listed: dict[str, Listed] = {}
+        self.lists: dict[str, Listed] = {}
+        """The models of catalogues, by the id of their list."""
 
     @property
     def catalogues(self) -> dict[str, list[CatalogueEntry]]:
@@ -94,9 +95,9 @@ class ModelDiagramsDomain(Domain):
     def list_models(self, options: CatalogueOptions) -> Listed:
         """List the models of a catalogue, once in a build."""
         key = make_catalogue_id(options)
-        if key not in self._listed:
-            self._listed[key] = list_models(self.diagram_builder, options, get_settings(self.env.config).options)
-        return self._listed[key]
+        if key not in self.lists:
+            self.lists[key] = list_models(self.diagram_builder, options, get_settings(self.env.config).options)
+        return self.lists[key]
 
     @functools.cached_property
     def short_names(self) -> set[str]:

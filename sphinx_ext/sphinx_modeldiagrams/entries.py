@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from modeldiagrams.engine.builder import DiagramBuilder
-    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.options.catalogue import CatalogueOptions
 
 __all__ = [
     "CatalogueEntry",
@@ -81,8 +79,11 @@ class Entry(TypedDict):
 class CatalogueEntry(TypedDict):
     """A catalogue in Sphinx's environment."""
 
-    options: CatalogueOptions
-    listed: Listed
+    list: str
+    """The id of its list."""
+    models: list[str]
+    problem: str
+    """What was wrong with the list."""
     file: str
     """Its file among those of its document's diagrams."""
     source: str

@@ -12,12 +12,13 @@ from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import is_outdated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_modeldiagrams.entries import Entry
+    from modeldiagrams.engine.catalogue.listing import Listed
+    from sphinx_modeldiagrams.entries import CatalogueEntry, Entry
 
 __all__ = ["list_outdated_documents"]
 
@@ -37,9 +38,10 @@ def list_outdated_documents(
 def _list_documented(env: BuildEnvironment) -> set[str]:
     """List the documents of objects that other catalogues than before list: they link there."""
     domain = domain_of(env)
-    new, earlier = {(model, name) for name, pages in domain.pages_of.items() for model in pages}, domain.data["listed"]
+    new, earlier = {name: sorted(pages) for name, pages in domain.pages_of.items()}, domain.data["listed"]
     domain.data["listed"] = new
-    names = {model.rpartition(".")[2] for model, _ in new ^ earlier}
+    pairs = ({(name, model) for name, models in lists.items() for model in models} for lists in (new, earlier))
+    names = {model.rpartition(".")[2] for _, model in set.symmetric_difference(*pairs)}
     objects = env.get_domain("py").data["objects"].items()
     return {found.docname for name, found in objects if name.rpartition(".")[2] in names}
 
@@ -49,10 +51,15 @@ def _list_catalogues(env: BuildEnvironment, touched: set[str]) -> set[str]:
     domain, outdated = domain_of(env), set()
     for docname, entries in domain.catalogues.items():
         pages = domain.pages_of.get(docname, {})
-        is_other = any(domain.list_models(entry["options"]) != entry["listed"] for entry in entries)
+        is_other = any(_has_other_list(entry, domain.lists) for entry in entries)
         if is_other or not touched.isdisjoint(pages.values()) or not locate_diagrams(env, docname).is_dir():
             outdated.add(docname)
     return outdated
+
+
+def _has_other_list(entry: CatalogueEntry, lists: Mapping[str, Listed]) -> bool:
+    listed = lists.get(entry["list"])  # None for one in an included file, which is only found when it is read
+    return listed is None or ([*listed.models], listed.problem) != (entry["models"], entry["problem"])
 
 
 def _list_diagrams(env: BuildEnvironment) -> list[str]:

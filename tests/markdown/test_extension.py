@@ -7,21 +7,17 @@ import logging
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import markdown
 import pytest
-from markdown.extensions import Extension
-from markdown.inlinepatterns import InlineProcessor
-from markdown.preprocessors import Preprocessor
 
 from graphs import small_graph
-from hosts.work_tree import changes, commit
 from modeldiagrams.errors import SettingError
 from modeldiagrams.ir.serialize import load, save
 from modeldiagrams.markdown import extension
 from modeldiagrams.worker import Problem, Refused, Worker
 from site_figures import read_figures
+from zensical_page import Context, convert
 
 FENCE = "```model-graph {#net}\nnet.json\n```\n"
 
@@ -45,36 +41,6 @@ def _shared_cache(cache, monkeypatch):
     monkeypatch.setattr(extension, "CACHE", str(cache))
 
 
-class _Context(Extension):
-    """What Zensical registers before it converts a page."""
-
-    def __init__(self, root: Path, url: str, path: str, *, autorefs: bool = False) -> None:
-        super().__init__()
-        self.page = SimpleNamespace(url=url, path=path)
-        self.autorefs = autorefs
-        self.settings = {
-            "root_dir": str(root),
-            "docs_dir": "docs",
-            "site_dir": "site",
-            "use_directory_urls": True,
-            "repo_url": "https://github.com/org/project",
-        }
-
-    def extendMarkdown(self, md):  # noqa: N802
-        context = Preprocessor(md)
-        context.run = lambda lines: lines
-        context.page, context.config = self.page, self.settings
-        md.preprocessors.register(context, "rendering_context", 0)
-        if self.autorefs:
-            md.inlinePatterns.register(InlineProcessor("$^"), "mkdocs-autorefs", 168)
-
-
-def convert(text: str, *extensions, **configs) -> str:
-    return markdown.markdown(
-        text, extensions=[*extensions, "modeldiagrams"], extension_configs={"modeldiagrams": configs}
-    )
-
-
 def test_extension_is_found_by_name_and_writes_no_files_by_default(folder, monkeypatch):
     monkeypatch.chdir(folder)
     html = convert(FENCE)
@@ -94,7 +60,7 @@ def test_site_dir_gets_index_graphs_data_and_viewer(folder):
 
 
 def test_zensical_page_finds_graph_file_and_assets(folder):
-    html = convert(FENCE, _Context(folder, "guide/deep/", "guide/deep.md"))
+    html = convert(FENCE, Context(folder, "guide/deep/", "guide/deep.md"))
     assert 'src="../modeldiagrams/guide' in html  # from the file: Zensical itself makes URLs fit the page
     assert 'class="mg-problem"' not in html
     assert (folder / "site" / "modeldiagrams" / "viz.js").is_file()
@@ -108,16 +74,16 @@ def listed(folder: Path) -> list[str]:
 def test_index_keeps_diagrams_of_other_pages(folder):
     for url, path in (("guide/deep/", "guide/deep.md"), ("guide/other/", "guide/other.md"), ("", "index.md")):
         convert(
-            FENCE if path != "index.md" else FENCE.replace("net.json", "guide/net.json"), _Context(folder, url, path)
+            FENCE if path != "index.md" else FENCE.replace("net.json", "guide/net.json"), Context(folder, url, path)
         )
-    convert(FENCE, _Context(folder, "guide/deep/", "guide/deep.md"))
+    convert(FENCE, Context(folder, "guide/deep/", "guide/deep.md"))
     assert listed(folder) == ["#net", "guide/deep/#net", "guide/other/#net"]
 
 
 def test_index_drops_diagrams_that_a_page_no_longer_shows(folder):
-    convert(FENCE, _Context(folder, "guide/deep/", "guide/deep.md"))
-    convert(FENCE, _Context(folder, "guide/other/", "guide/other.md"))
-    convert("# None\n", _Context(folder, "guide/deep/", "guide/deep.md"))
+    convert(FENCE, Context(folder, "guide/deep/", "guide/deep.md"))
+    convert(FENCE, Context(folder, "guide/other/", "guide/other.md"))
+    convert("# None\n", Context(folder, "guide/deep/", "guide/deep.md"))
     assert listed(folder) == ["guide/other/#net"]
 
 
@@ -125,11 +91,11 @@ def test_index_and_files_cover_earlier_pages_that_still_exist(folder, monkeypatc
     for page in ("there", "gone"):
         save(small_graph(), folder / "docs" / f"{page}.json")
         (folder / "docs" / f"{page}.md").write_text("# Any\n")
-        convert(FENCE.replace("net.json", f"{page}.json"), _Context(folder, f"{page}/", f"{page}.md"))
+        convert(FENCE.replace("net.json", f"{page}.json"), Context(folder, f"{page}/", f"{page}.md"))
     (folder / "docs" / "gone.md").unlink()
     shutil.rmtree(folder / "site")  # as Zensical does before each build
     monkeypatch.setattr(extension, "_services", extension.Services())  # as in another process
-    convert(FENCE.replace("net.json", "guide/net.json"), _Context(folder, "new/", "new.md"))
+    convert(FENCE.replace("net.json", "guide/net.json"), Context(folder, "new/", "new.md"))
     assert listed(folder) == ["new/#net", "there/#net"]
     # Zensical brings these into the site again, also for pages that it keeps
     kept = {path.name for path in (folder / "docs" / "modeldiagrams").iterdir()}
@@ -144,7 +110,7 @@ def test_the_authors_files_are_never_removed(folder):
     save(small_graph(), own)
     for name in ("a", "b"):
         (folder / "docs" / f"{name}.md").write_text("# Any\n")
-        convert(FENCE.replace("net.json", "modeldiagrams/own.json"), _Context(folder, f"{name}/", f"{name}.md"))
+        convert(FENCE.replace("net.json", "modeldiagrams/own.json"), Context(folder, f"{name}/", f"{name}.md"))
     assert listed(folder) == ["a/#net", "b/#net"]
     assert own.is_file()
 
@@ -153,12 +119,12 @@ def test_index_drops_the_former_url_of_a_page(folder, monkeypatch):
     (folder / "docs" / "guide" / "deep.md").write_text(FENCE)
     for url in ("guide/deep/", "guide/deep.html"):
         monkeypatch.setattr(extension, "_services", extension.Services())
-        convert(FENCE, _Context(folder, url, "guide/deep.md"))
+        convert(FENCE, Context(folder, url, "guide/deep.md"))
     assert listed(folder) == ["guide/deep.html#net"]
 
 
 def test_index_collects_separately_converted_pieces_of_a_page(folder):
-    context = _Context(folder, "guide/deep/", "guide/deep.md")
+    context = Context(folder, "guide/deep/", "guide/deep.md")
     convert(FENCE, context)
     convert(FENCE.replace("#net", "#inner"), context)
     assert listed(folder) == ["guide/deep/#inner", "guide/deep/#net"]
@@ -166,7 +132,7 @@ def test_index_collects_separately_converted_pieces_of_a_page(folder):
 
 def test_index_is_complete_after_conversions_in_threads(folder):
     def page(number: int) -> str:
-        return convert(FENCE, _Context(folder, f"guide/{number}/", f"guide/{number}.md"))
+        return convert(FENCE, Context(folder, f"guide/{number}/", f"guide/{number}.md"))
 
     with ThreadPoolExecutor(8) as pool:
         assert all("<model-graph" in html for html in pool.map(page, range(24)))
@@ -194,29 +160,29 @@ def test_page_setting_decides_urls_and_index(folder):
 
 
 def test_unchanged_viewer_is_not_written_again(folder):
-    convert(FENCE, _Context(folder, "a/", "guide/a.md"))
+    convert(FENCE, Context(folder, "a/", "guide/a.md"))
     viewer = folder / "site" / "modeldiagrams" / "viz.js"
     before = viewer.stat().st_mtime_ns
-    convert(FENCE, _Context(folder, "b/", "guide/b.md"))
+    convert(FENCE, Context(folder, "b/", "guide/b.md"))
     # reading it may change the time of access
     assert viewer.stat().st_mtime_ns == before
 
 
 def test_classes_are_autorefs_if_zensical_has_them(folder):
-    html = convert(FENCE, _Context(folder, "a/", "guide/a.md", autorefs=True))
+    html = convert(FENCE, Context(folder, "a/", "guide/a.md", autorefs=True))
     assert '<autoref identifier="torch.nn.Linear" optional><code>Linear</code></autoref>' in html
-    assert "<autoref" not in convert(FENCE, _Context(folder, "a/", "guide/a.md"))
+    assert "<autoref" not in convert(FENCE, Context(folder, "a/", "guide/a.md"))
 
 
 def test_zensical_shows_the_model_being_traced(folder, monkeypatch, capsys):
     monkeypatch.setattr(Worker, "trace", lambda *_: Refused(problem=Problem(kind="model", message="no")))
-    convert("```model-graph\nmypkg.Net\n```", _Context(folder, "a/", "a.md"), on_error="placeholder")
+    convert("```model-graph\nmypkg.Net\n```", Context(folder, "a/", "a.md"), on_error="placeholder")
     assert capsys.readouterr().err == "modeldiagrams: tracing mypkg.Net\n"
 
 
 def test_warning_names_page_and_line(folder, caplog):
     with caplog.at_level(logging.WARNING):
-        convert("# T\n\n```model-graph\nno.json\n```", _Context(folder, "a/", "a.md"))
+        convert("# T\n\n```model-graph\nno.json\n```", Context(folder, "a/", "a.md"))
     (record,) = caplog.records
     assert record.getMessage().startswith("a.md:3: model-graph: no.json:")
 
@@ -225,16 +191,16 @@ def test_warnings_count_lines_of_the_front_matter(folder, caplog):
     fence = "# T\n\n```model-graph\nno.json\n```"
     (folder / "docs" / "a.md").write_text(f"---\ntitle: T\n---\n\n{fence}")
     with caplog.at_level(logging.WARNING):
-        convert(fence, _Context(folder, "a/", "a.md"))
+        convert(fence, Context(folder, "a/", "a.md"))
     assert caplog.messages[0].startswith("a.md:7: model-graph: no.json:")
 
 
 def test_on_error_raises_or_stays_silent(folder, caplog):
     bad = "```model-graph\nno.json\n```"
     with pytest.raises(Exception, match=r"a\.md:1: model-graph: no\.json: expected a readable graph file"):
-        convert(bad, _Context(folder, "a/", "a.md"), on_error="raise")
+        convert(bad, Context(folder, "a/", "a.md"), on_error="raise")
     with caplog.at_level(logging.WARNING):
-        assert "mg-problem" in convert(bad, _Context(folder, "a/", "a.md"), on_error="placeholder")
+        assert "mg-problem" in convert(bad, Context(folder, "a/", "a.md"), on_error="placeholder")
         assert "mg-problem" in convert("```model-graph\nmodel: no.json\nnowarn: true\n```", folder=str(folder))
     assert not caplog.records
 
@@ -252,57 +218,3 @@ def test_on_error_raises_or_stays_silent(folder, caplog):
 def test_wrong_setting_raises(configs, message):
     with pytest.raises(SettingError, match=message):
         convert("", **configs)
-
-
-def written(folder: Path) -> set[str]:
-    return {path.name for path in (folder / "docs" / "guide" / "zoo").glob("*")}
-
-
-@pytest.fixture
-def zoo(folder, monkeypatch):
-    """Converts a page with a catalogue in Zensical."""
-    monkeypatch.setattr(extension, "_services", extension.Services())
-    shutil.copytree(Path(__file__).parents[1] / "tinymodels", folder / "tinymodels")
-
-    def build(*models: str) -> str:
-        fence = f"```model-catalogue\nof: [{', '.join(models)}]\ninputs: [1, 4]\n```\n" if models else ""
-        text = f"# The zoo\n\n{fence}"
-        (folder / "docs" / "guide" / "zoo.md").write_text(text)
-        return convert(text, _Context(folder, "guide/zoo/", "guide/zoo.md"))
-
-    yield build
-    extension._services.close()
-
-
-def test_zensical_gets_a_file_for_each_model_of_a_catalogue(folder, zoo):
-    html = zoo("tinymodels.Net", "tinymodels.Chatty")
-    assert 'href="zoo/tinymodels.Net.md"' in html  # from the file: Zensical itself makes URLs fit the page
-    page = folder / "docs" / "guide" / "zoo" / "tinymodels.Net.md"
-    assert "[The zoo](../zoo.md)" in page.read_text("utf-8")
-    assert {"tinymodels.Net.md", "tinymodels.Chatty.md", ".gitignore"} == written(folder)
-    commit(folder)
-    assert changes(folder) == ""
-    before = page.stat().st_mtime_ns
-    zoo("tinymodels.Net")
-    assert {"tinymodels.Net.md", ".gitignore"} == written(folder)
-    assert page.stat().st_mtime_ns == before, "a page that is written again is converted again"
-    zoo()
-    assert not page.parent.exists()
-
-
-def test_pages_of_authors_stay(folder, zoo):
-    own = folder / "docs" / "guide" / "zoo" / "tinymodels.Net.md"
-    own.parent.mkdir()
-    own.write_text("# My own\n")
-    for models in (["tinymodels.Net", "tinymodels.Chatty"], []):
-        zoo(*models)
-        assert own.read_text() == "# My own\n"
-    assert written(folder) == {"tinymodels.Net.md"}
-
-
-def test_zensical_is_told_to_build_again_if_pages_came_too_late(folder, zoo, capsys):
-    zoo("tinymodels.Net", "tinymodels.Chatty")
-    (folder / "site" / "guide" / "zoo" / "tinymodels.Net").mkdir(parents=True)
-    (folder / "site" / "guide" / "zoo" / "tinymodels.Net" / "index.html").touch()
-    extension._services.close()
-    assert "so 1 are missing; run the build again" in capsys.readouterr().err

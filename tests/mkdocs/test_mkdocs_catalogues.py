@@ -116,10 +116,17 @@ def other():
     """Not listed."""
 '''
 NETS = '''"""Where they are."""
-from tinymodels import Net as Base
+from torch import nn
 
-class Net(Base):
+class Net(nn.Module):
     """A net."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x)
 
 def make():
     """Make a net."""
@@ -128,14 +135,22 @@ def make():
 API = "# API\n\n::: documented.Net\n\n::: documented.nets.make\n\n::: documented.other\n"
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_api_documentation_links_to_the_pages(make, build, tmp_path, wanted):
+@pytest.mark.parametrize(
+    ("settings", "linked"),
+    [
+        ({}, ["Net", "make_net"]),
+        ({"catalogue_links": False}, []),
+        # its diagram is there
+        ({"mkdocstrings": ["documented.nets.Net"], "defaults": {"inputs": [1, 4]}}, ["make_net"]),
+    ],
+)
+def test_api_documentation_links_to_the_pages(make, build, tmp_path, settings, linked):
     zoo = ZOO.replace("tinymodels.Net, tinymodels.Chatty", "documented.Net, documented.make_net")
     pages = {"docs/guide/zoo.md": zoo, "docs/ref/api.md": API, "documented/__init__.py": DOCUMENTED}
     plugins = [
         "autorefs",
         {"mkdocstrings": {"handlers": {"python": {"paths": ["."]}}}},
-        {"modeldiagrams": {"catalogue_links": wanted}},
+        {"modeldiagrams": settings},
     ]
     nav = ["index.md", "guide/zoo.md", "ref/api.md"]
     folder = make({**pages, "documented/nets.py": NETS}, plugins=plugins, nav=nav)
@@ -143,8 +158,7 @@ def test_api_documentation_links_to_the_pages(make, build, tmp_path, wanted):
     assert result.returncode == 0, result.stderr
     html = (tmp_path / "out" / "ref" / "api" / "index.html").read_text("utf-8")
     found = re.findall(r'<a href="([^"]*)">Diagram</a>', html)
-    names = ["documented.Net", "documented.make_net"] if wanted else []
-    assert found == [f"../../guide/zoo/{name}/" for name in names]
+    assert found == [f"../../guide/zoo/documented.{name}/" for name in linked]
 
 
 LANGUAGES = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -21,9 +22,25 @@ PATIENCE = 300
 FENCE = "```model-graph\nmodel: {}.Net\ninputs: [1, 4]\n```\n"
 
 
+@contextlib.contextmanager
+def serving(site: Path, log: Path) -> Iterator[str]:
+    """URL of the site, served below the root of its host as its `site_url` says; what it tells is in a file."""
+    (site / "mkdocs.yml").write_text(
+        "site_name: served\nsite_url: https://example.org/sub/\nplugins: [modeldiagrams]\n"
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    command = [sys.executable, "-m", "mkdocs", "serve", "-f", site / "mkdocs.yml", "-a", address]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+    with log.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as server:
+        yield f"http://{address}/sub/"
+        server.terminate()
+
+
 @pytest.fixture
 def served(site, tmp_path) -> Iterator[tuple[str, Path]]:
-    """URL of the site, served below the root of its host as its `site_url` says; and the file of its log."""
+    """URL of a site with models of all kinds, and the file of its log."""
     unasked = FENCE.format("half").replace("model-graph", "model-graph-if-possible")
     (site / "docs" / "index.md").write_text(
         f"# Net\n\n{FENCE.format('tinymodels')}\n{FENCE.format('later')}\n{unasked}"
@@ -32,18 +49,8 @@ def served(site, tmp_path) -> Iterator[tuple[str, Path]]:
     (site / "docs" / "guide" / "deep.md").write_text(
         "# Other\n\n```model-graph\nmodel: torch.nn.ReLU\ninputs: [1]\n```\n"
     )
-    (site / "mkdocs.yml").write_text(
-        "site_name: served\nsite_url: https://example.org/sub/\nplugins: [modeldiagrams]\n"
-    )
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    log = tmp_path / "log"
-    command = [sys.executable, "-m", "mkdocs", "serve", "-f", site / "mkdocs.yml", "-a", address]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
-    with log.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as server:
-        yield f"http://{address}/sub/", log
-        server.terminate()
+    with serving(site, tmp_path / "log") as url:
+        yield url, tmp_path / "log"
 
 
 def read(url: str) -> str:
@@ -92,3 +99,18 @@ def test_serve_updates_pages_of_edited_models_and_traces_nothing_else(served, si
     (site / "half.py").write_text(net)
     page = wait_for(lambda: read(url) if read(url).count("<model-graph") == 3 else "", "<model-graph")
     assert "mg-problem" not in page
+
+
+def test_serve_follows_what_a_catalogue_lists(site, tmp_path):
+    log = tmp_path / "log"
+    (site / "docs" / "index.md").write_text("# Front\n")
+    (site / "docs" / "guide" / "deep.md").write_text("# Zoo\n\n```model-catalogue\nof: shelf\ninputs: [1, 4]\n```\n")
+    models = "from tinymodels import Net\n\nclass {}(Net):\n    pass\n"
+    with serving(site, log) as url:
+        wait_for(log.read_text, "Serving on")
+        assert "no module named 'shelf'" in log.read_text()
+        for name in ("First", "Second"):
+            (site / "shelf.py").write_text(models.format(name))
+            wait_for(lambda name=name: read(f"{url}guide/deep/shelf.{name}/"), "<model-graph")
+            assert f"shelf.{name}/" in read(f"{url}guide/deep/")
+        assert not read(f"{url}guide/deep/shelf.First/")

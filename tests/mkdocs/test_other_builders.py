@@ -174,6 +174,21 @@ def test_zensical_links_classes_with_autorefs(zensical, source):
         assert re.search(rf'<a class="autorefs autorefs-internal"[^>]* href="{url}"><code>Linear</code></a>', html)
 
 
+def test_zensical_has_the_pages_of_models_from_the_second_build_on(zensical, source):
+    (source / "mkdocs.yml").write_text(WITH_EXTENSION)
+    (source / "docs" / "zoo.md").write_text("# Zoo\n\n```model-catalogue\nof: tinymodels.Net\ninputs: [1, 4]\n```\n")
+    assert "1 are missing; run the build again" in zensical("--clean")
+    assert "run the build again" not in zensical()
+    catalogue = (source / "site" / "zoo" / "index.html").read_text("utf-8")
+    assert '<th scope="row"><a href="../zoo/tinymodels.Net/">Net</a>' in catalogue
+    for asset in re.findall(r'(?:src|href)="([^"]*modeldiagrams/[^"]*)"', catalogue):
+        assert (source / "site" / "zoo" / asset).is_file()
+    page = (source / "site" / "zoo" / "tinymodels.Net" / "index.html").read_text("utf-8")
+    assert '<model-graph graph="tinymodels.Net-' in page
+    assert "<code>tinymodels.Net</code>" in (source / "site" / "search.json").read_text("utf-8")
+    assert "https://example.org/sub/zoo/tinymodels.Net/" in (source / "site" / "sitemap.xml").read_text("utf-8")
+
+
 def test_material_social_cards_work_beside_diagrams(wheel, source, tmp_path):
     python = environment(tmp_path / "venv", wheel, "mkdocs<2", "mkdocs-material[imaging]", "pymdown-extensions")
     fonts = tmp_path / "cards" / "fonts" / "Inter"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import re
 from posixpath import join
 
@@ -123,6 +125,14 @@ def test_files_of_the_site(built):
     assert data in files
     pictures = re.findall(r'<img src="modeldiagrams/([^"]*)"', (out / "models.html").read_text("utf-8"))
     assert {*pictures} == {name for name in files if name.endswith(".card.svg")}
+
+
+def test_environment_holds_plain_data(built):
+    _, out = built
+    file = out.with_name("out.doctrees") / "environment.pickle"
+    kept = pickle.loads(file.read_bytes()).domaindata["modeldiagrams"]  # noqa: S301  (just written)
+    assert kept["catalogues"]["models"][0]["models"] == MODELS
+    assert json.loads(json.dumps(kept)) == kept
 
 
 def test_catalogues_in_markdown_of_a_site_without_restructuredtext(library, build, tmp_path):
