@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gzip
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -16,6 +18,8 @@ import yaml
 
 import modeldiagrams
 from modeldiagrams.cli import main
+from modeldiagrams.engine.catalogue.listing import make_catalogue_id
+from modeldiagrams.engine.diagram_ids import name_snapshot
 from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.mentions import find_catalogues
 from modeldiagrams.options.parsing import collect_help
@@ -83,6 +87,22 @@ def test_catalogues_are_valid() -> None:
     assert directives
     for values, body in (*fences, *directives):
         assert read_catalogue_text(values, body).of
+
+
+def test_committed_graphs_are_those_of_the_catalogues() -> None:
+    folder = ROOT / "docs" / "model-graphs"
+    read = [read_catalogue_text({}, text) for _, text in blocks("model-catalogue")]
+    expected = set[str]()
+    for catalogue in read:
+        if catalogue.values.get("committed"):
+            listed = f"{make_catalogue_id(catalogue)}.models.txt"
+            models = (folder / listed).read_text("utf-8").split()
+            expected |= {listed, *(f"{name_snapshot(catalogue.options_for(name, {}))}.json.gz" for name in models)}
+    assert {file.name for file in folder.iterdir()} == expected
+    assert len(expected) == 86 + 60 + 2
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 6_000_000
+    graphs = (json.loads(gzip.decompress(file.read_bytes())) for file in folder.glob("*.gz"))
+    assert {graph["status"]["state"] for graph in graphs} == {"complete"}
 
 
 def test_examples_of_named_sizes_are_true() -> None:
