@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -109,6 +110,28 @@ def test_examples_of_named_sizes_are_true() -> None:
     assert len(found) == 2
     for text in found:
         exec(text, {})  # noqa: S102  (our own text)
+
+
+def test_recipes_of_numbers_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipes = [text for page, text in blocks("python") if page == "numbers.md"]
+    assert len(recipes) == 3
+    scopes: list[dict[str, Any]] = [{} for _ in recipes]
+    for text, scope in zip(recipes, scopes, strict=True):
+        assert text.count("\n") <= 25
+        exec(text, scope)  # noqa: S102  (our own text)
+    assert {path.name for path in tmp_path.iterdir()} == {"times.html", "errors.svg", "speaks.html"}
+    times, errors, speaks = (scope["numbers"]["values"] for scope in scopes)
+    inside = [time for name, time in times.items() if re.fullmatch(r"layers\.\d+", name)]
+    assert len(inside) == 4
+    assert 0 < sum(inside) < times[""]
+    assert len(errors) == 4 * 6 + 1
+    assert all(0 < error < 0.05 for error in errors.values())
+    # the last layer is the score and, apart from its bias, what it multiplies
+    model, score = scopes[2]["model"], scopes[2]["score"].item()
+    bias = model.classifier[1].bias[scopes[2]["outputs"]["classifier.1"].argmax()].item()
+    assert speaks["classifier.1"] == pytest.approx(score)
+    assert speaks["classifier.0"] == pytest.approx(score - bias, abs=1e-4)
 
 
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ def _read_pandas(table: Any) -> list[GivenNumbers]:
         return [_build({"name": str(table.name or _NAME)}, _list_entries(table.index, table), "")]
     columns = [*table.columns]
     # a column of text before the numbers has the patterns, else the index
-    has_names = len(columns) > 1 and table[columns[0]].map(lambda cell: isinstance(cell, str)).all()
+    has_names = len(columns) > 1 and all(isinstance(cell, str) for cell in table[columns[0]])
     patterns = table[columns[0]] if has_names else table.index
     return [
         _build(_read_title(str(column)), _list_entries(patterns, table[column]), f"column {str(column)!r}: ")

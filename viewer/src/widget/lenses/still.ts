@@ -1,7 +1,7 @@
 /** A lens on a still picture: boxes in the colours of the lens, and the scale instead of the legend. */
 import type { LegendKey } from "../../draw/legend.js";
 import { CLASS_HUES } from "../../draw/palette.js";
-import { DETAIL_SIZE } from "../../layout/coord/metrics.js";
+import { DETAIL_SIZE, isTwoLines } from "../../layout/coord/metrics.js";
 import { textWidth } from "../../layout/coord/text_metrics.js";
 import type { Layout, Placed } from "../../layout/layout.js";
 import { amountOf, type BoxLens, isCosted } from "../../session/costs.js";
@@ -11,6 +11,10 @@ import type { Session } from "../../session/session.js";
 import type { Item } from "../../view/frame.js";
 import { nameOf, scaleOf } from "./box_scale.js";
 import type { CostReading } from "./scale.js";
+
+/** Distance of text from the sides of a box, without and with an expand sign, px. */
+const PADDING = 8;
+const SIGN = 24;
 
 /** The mark and text of a box in a lens. */
 type Tint = Pick<Item, "family" | "bar"> & { mark?: string; amount?: string };
@@ -79,10 +83,13 @@ function idsIn({ frame, inner }: Placed): string[] {
 
 /** Panels are grey, so that their contents stand out. */
 function tinted(placed: Placed, tintOf: Colours["tintOf"]): Placed {
-  const items = placed.frame.items.map((item): Item => {
+  const items = placed.frame.items.map((item, i): Item => {
     const { mark, amount = "", ...tint } = tintOf(item);
-    // the layout is done, so that there is only the room of its own words
-    const fits = amount !== "" && textWidth(amount, DETAIL_SIZE) <= textWidth(item.detail, DETAIL_SIZE);
+    // the layout is done: there is the room of its own words or, on a line of its own, of the box
+    const hasLine = item.frame === null && isTwoLines(item);
+    const inBox = (placed.geometry.boxes[i]?.width ?? 0) - 2 * (item.expandable ? SIGN : PADDING);
+    const room = Math.max(textWidth(item.detail, DETAIL_SIZE), hasLine ? inBox : 0);
+    const fits = amount !== "" && textWidth(amount, DETAIL_SIZE) <= room;
     const detail = fits ? amount : item.detail;
     if (item.frame !== null) return { ...item, family: "other", detail };
     return { ...item, ...tint, detail, marks: mark === undefined ? item.marks : [...item.marks, mark] };
