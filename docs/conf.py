@@ -30,7 +30,7 @@ html_static_path = ["pages/site.css"]
 html_css_files = ["site.css"]
 numfig = True
 nitpicky = True
-exclude_patterns = [] if one_source.SLOW in os.environ else [one_source.GALLERY]
+exclude_patterns = [*one_source.list_left_out(), *(["examples/catalogue"] if one_source.LIGHT in os.environ else [])]
 # documents the demo models without importing torch
 autodoc_mock_imports = ["torch"]
 autodoc_typehints = "none"

@@ -32,6 +32,10 @@ GALLERY = "examples/gallery.md"
 """A page of three dozen models, which takes minutes; built only by ``make gallery``."""
 SLOW = "MODELDIAGRAMS_GALLERY"
 """The environment variable that is set to build the gallery."""
+CATALOGUES = tuple(f"examples/catalogue/{name}.md" for name in ("index", "torchvision", "transformers"))
+"""Pages of whole libraries, whose 146 models take minutes to draw; tests leave them out."""
+LIGHT = "MODELDIAGRAMS_LIGHT"
+"""The environment variable that is set to leave them out."""
 MOVED = {
     "howto/class_links": "howto/references#link-classes-to-their-documentation",
     "howto/continuous_integration": "howto/without_pytorch#fast-builds-in-continuous-integration",
@@ -99,20 +103,26 @@ def _convert_block(block: re.Match[str]) -> str:
     return f"{fence}{{{block['name']}}} {block['argument'] or ''}\n{fields}"
 
 
+def list_left_out() -> list[str]:
+    """List the pages that this build leaves out."""
+    return [*([] if SLOW in os.environ else [GALLERY]), *(CATALOGUES if LIGHT in os.environ else ())]
+
+
 def navigation() -> list[Any]:
     """Read ``nav`` in ``mkdocs.yml``: titles with their pages, which may be grouped under titles again."""
     entries: list[Any] = yaml.safe_load((DOCS / "mkdocs.yml").read_text("utf-8"))["nav"]
-    return entries if SLOW in os.environ else _leave_out_gallery(entries)
+    return _leave_out(entries, list_left_out())
 
 
-def _leave_out_gallery(entries: list[Any]) -> list[Any]:
-    return [
-        {title: _leave_out_gallery(inner) if isinstance(inner, list) else inner for title, inner in entry.items()}
+def _leave_out(entries: list[Any], pages: list[str]) -> list[Any]:
+    kept = [
+        {title: _leave_out(inner, pages) if isinstance(inner, list) else inner for title, inner in entry.items()}
         if isinstance(entry, dict)
         else entry
         for entry in entries
-        if entry != GALLERY
+        if entry not in pages
     ]
+    return [entry for entry in kept if not isinstance(entry, dict) or all(entry.values())]
 
 
 def _build_toctrees(page: str) -> str:
@@ -155,10 +165,10 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:  # noqa: ARG001  (MkDocs passes it by name)
-    """Leave out the gallery; called by MkDocs."""
-    gallery = files.get_file_from_path(GALLERY)
-    if gallery and SLOW not in os.environ:
-        files.remove(gallery)
+    """Leave out pages; called by MkDocs."""
+    for name in list_left_out():
+        if page := files.get_file_from_path(name):
+            files.remove(page)
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:

@@ -33,7 +33,7 @@ SUBJECTS = {
     ),
     "graphs": (
         *("snapshot", "engine.snapshots.SnapshotReport", "catalogue"),
-        *("load", "save", "structural_digest", "summary", "cost"),
+        *("load", "save", "structural_digest", "summary", "describe", "cost"),
         *("to_pandas", "to_mermaid", "to_dot", "to_networkx"),
         *("Graph", "ir.queries.Connection", "ir.queries.ModuleRow", "api.summary.ModelSummary", "api.cost.CostTable"),
     ),

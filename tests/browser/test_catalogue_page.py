@@ -13,7 +13,7 @@ RUN_AXE = """async () => (await axe.run({ include: [['model-catalogue']] })).vio
   .flatMap(({ id, nodes }) => nodes.map(n => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message}`))"""
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
 DARK = "document.body.style = 'background: #131416; color: #cfd0d0'"
-RUDE = """table, thead, tbody, tr, th, td, details, summary { display: block; padding: 40px; border: 9px solid }
+RUDE = """table, details, summary { display: block } th, td, details { padding: 40px; border: 9px solid }
   .theme table:not([class]) th, .theme details > summary { padding: 30px; text-align: right; font-size: 30px }
   .theme img { max-width: 30px; height: auto; margin: 20px } .theme code { font: 30px monospace; background: red }"""
 
@@ -41,9 +41,7 @@ def test_without_scripts_there_is_a_table_with_pictures_and_links(reader_with, a
         reader.page.goto(address)
         first, last = (reader.page.locator("model-catalogue img").nth(at) for at in (0, -1))
         assert first.evaluate("e => [e.naturalWidth, e.clientWidth, e.clientHeight]") == [180, 96, 64]
-        assert last.evaluate("e => e.naturalWidth") == 0
-        last.scroll_into_view_if_needed()
-        reader.page.wait_for_function("e => e.naturalWidth > 0", arg=last.element_handle())
+        assert last.evaluate("e => e.naturalWidth") == 180  # without scripts, browsers load all pictures at once
         family = reader.page.locator("summary").first
         link = reader.page.locator("details").first.get_by_role("link").last
         assert not link.is_visible()
@@ -106,7 +104,7 @@ def test_paper_shows_the_table_instead_of_cards(reader, address):
 
 def test_styles_of_themes_do_not_reach_the_table(reader, address):
     looks = []
-    for rules in ("", RUDE):
+    for rules in ("/* none */", RUDE):
         reader.page.goto(address)
         reader.page.evaluate("document.body.className = 'theme'")
         reader.page.add_style_tag(content=rules)

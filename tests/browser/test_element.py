@@ -72,7 +72,7 @@ def test_react(reader, folder, server):
         folder,
         "react",
         f"""import {{ createRoot }} from "react-dom/client";
-{example("jsx", "useState")}
+{example("text", "useState")}
 createRoot(document.querySelector("#app")).render(<Diagram />);""",
     )
     (folder / "react.html").write_text(f'{HEAD}<div id="app"></div><script type="module" src="react.js"></script>')

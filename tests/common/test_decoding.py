@@ -26,6 +26,7 @@ def decoded() -> dict[str, ast.expr]:
 
 
 LEARNT_AT_IMPORT = {
+    "src/modeldiagrams/options/catalogue.py": {"list[str]"},  # no class in it
     "src/modeldiagrams/options/case_options.py": {"types[name]"},
     "src/modeldiagrams/options/steps.py": {"type_"},
     "src/modeldiagrams/overlay/annotate.py": {"struct"},

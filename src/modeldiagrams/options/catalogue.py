@@ -84,6 +84,6 @@ def _read_names(option: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         value = read_patterns(",".join(value.replace(",", " ").split()))
     try:
-        return msgspec.convert(value, tuple[str, ...])
+        return tuple(msgspec.convert(value, list[str]))
     except msgspec.ValidationError as error:
         raise OptionError(option, f"expected names, `[torchvision.models, 'mypkg.*Net']`, got {value!r}") from error

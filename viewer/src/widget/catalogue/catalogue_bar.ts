@@ -93,12 +93,8 @@ export class CatalogueBar {
     });
     this.#in.append(
       new Option(words.withinAll, ""),
-      ...groupOf(words.modules, "module", [...modules]),
-      ...groupOf(
-        words.families,
-        "family",
-        [...families].filter(([, count]) => count > 1),
-      ),
+      ...groupOf(words.modules, "module", modules, 1),
+      ...groupOf(words.families, "family", families, 2),
     );
     this.#size.append(new Option(words.anySize, ""));
     for (const [name, [, , text]] of Object.entries(RANGES)) this.#size.append(new Option(text, name));
@@ -115,13 +111,15 @@ function labelled(name: string, text: string, control: HTMLElement): HTMLElement
   return make("label", name, make("span", "", text), " ", control);
 }
 
-function groupOf(title: string, kind: string, counts: [name: string, count: number][]): HTMLElement[] {
-  if (counts.length < 2) return [];
+/** @param least number of models of what is listed */
+function groupOf(title: string, kind: string, counts: ReadonlyMap<string, number>, least: number): HTMLElement[] {
+  const names = [...counts.keys()].filter((name) => (counts.get(name) ?? 0) >= least).sort();
+  if (names.length < 2) return [];
   const group = make("optgroup", "");
   group.label = title;
-  for (const [name, count] of counts.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_CHOICES))
-    group.append(new Option(`${name} (${exact(count)})`, `${kind}:${name}`));
-  const rest = counts.length - MOST_CHOICES;
+  for (const name of names.slice(0, MOST_CHOICES))
+    group.append(new Option(`${name} (${exact(counts.get(name) ?? 0)})`, `${kind}:${name}`));
+  const rest = names.length - MOST_CHOICES;
   if (rest > 0) group.append(Object.assign(new Option(fill(words.moreNames, rest)), { disabled: true }));
   return [group];
 }
