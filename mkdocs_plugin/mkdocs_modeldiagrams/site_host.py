@@ -14,6 +14,7 @@ from pymdownx.superfences import SuperFencesException  # type: ignore[import-unt
 
 from mkdocs_modeldiagrams.links import render_placeholder
 from modeldiagrams.errors import RenderError
+from modeldiagrams.hosting.catalogue_pages import MARK
 from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, build_diagram_files, build_shared_files, make_entry
 from modeldiagrams.hosting.site_folder import SiteFolder
 from modeldiagrams.html.changelog import Place, build_changelog, render_changelog
@@ -140,12 +141,15 @@ class Site(FenceHost):
             if self.settings.catalogue_links:
                 self.listed.update(self.model_pages[page.src_uri] | self.listed)
             for path, text in planned.values():
-                if files.get_file_from_path(path) is None:
-                    inclusion = InclusionLevel.NOT_IN_NAV
-                    file = File.generated(self.config, path, content=text, inclusion=inclusion)
-                    files.append(file)
-                    # what such plugins know of a page
-                    vars(file).update((name, value) for name, value in vars(page).items() if not hasattr(file, name))
+                # Zensical and Sphinx leave files of these names in builds of the same sources
+                if (former := files.get_file_from_path(path)) and MARK in former.content_string[:400]:
+                    files.remove(former)
+                elif former:
+                    continue
+                file = File.generated(self.config, path, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
+                files.append(file)
+                # what such plugins know of a page
+                vars(file).update((name, value) for name, value in vars(page).items() if not hasattr(file, name))
 
     def class_link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve the link, if the site uses it."""

@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from hosts.builders import copy_models
+from modeldiagrams.hosting.catalogue_pages import format_markdown_page
+from modeldiagrams.options.catalogue import read_catalogue
 
 ZOO = "# The zoo\n\n```model-catalogue\nof: [tinymodels.Net, tinymodels.Chatty]\ninputs: [1, 4]\n```\n"
 CONFIG = {
@@ -86,6 +88,16 @@ def test_page_that_an_author_wrote_is_kept(make, build, tmp_path):
     page = tmp_path / "out" / "guide" / "zoo" / "tinymodels.Net" / "index.html"
     assert "My own words" in page.read_text("utf-8")
     assert hrefs(tmp_path / "out" / "guide" / "zoo" / "index.html")["Net"] == "tinymodels.Net/"
+
+
+def test_page_that_another_tool_wrote_is_replaced(make, build, tmp_path):
+    options = read_catalogue({"of": "tinymodels"})
+    left = format_markdown_page("tinymodels.Net", options, "{doc}`/guide/zoo`", fence="{model-graph}")
+    folder = make({"docs/guide/zoo/tinymodels.Net.md": left})
+    result = build(folder, tmp_path / "out", "--strict")
+    assert result.returncode == 0, result.stderr
+    page = tmp_path / "out" / "guide" / "zoo" / "tinymodels.Net" / "index.html"
+    assert '<model-graph graph="tinymodels.Net-' in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
