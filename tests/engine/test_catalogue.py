@@ -232,11 +232,9 @@ def test_failures_cost_their_own_entries_and_make_one_sentence(build):
     catalogue = build(["net2", "net5", *lost])
     assert [len(family.models) for family in catalogue.families] == [1] * 40 + [2]
     assert models_of(catalogue)["zoo.lost7"].problem == "zoo.lost7 can't be made: no disk"
-    named = ", ".join(f"zoo.{name}" for name in sorted(lost)[:8])
+    named = ", ".join(f"zoo.{name}" for name in sorted(lost))
     said = summarise_failures(catalogue)
-    assert said == (
-        f"40 of 42 models have no complete diagram: {named} and 32 more (40 × the model can't be made: no disk)"
-    )
+    assert said == (f"40 of 42 models have no complete diagram: {named} (40 × the model can't be made: no disk)")
     assert summarise_failures(build(["net2"])) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ __all__ = ["find_families", "join_aliases", "summarise_failures"]
 
 _MOST_NUMBERS = 3
 """The most columns of numbers of blocks, and of sizes: with costs, a table has few enough columns for a page."""
-_MOST_NAMES, _MOST_REASONS = 8, 3
+_MOST_NAMES, _MOST_REASONS = 50, 3
+_LONGEST_REASON = 300
 """What a message names at most."""
 _NONE = "–"
 
@@ -131,8 +133,11 @@ def summarise_failures(catalogue: Catalogue) -> str | None:
     failed = [model for model in models if model.problem]
     if not failed:
         return None
-    reasons = Counter(map(_generalise, failed))
-    told = [f"{number} × {reason}" if failed[1:] else reason for reason, number in reasons.most_common(_MOST_REASONS)]
+    # of reasons that differ only in numbers, the first stands for all
+    texts = {re.sub(r"\d+", "0", text): text for text in map(_generalise, reversed(failed))}
+    reasons = Counter(re.sub(r"\d+", "0", _generalise(model)) for model in failed)
+    most = [(texts[kind][:_LONGEST_REASON], number) for kind, number in reasons.most_common(_MOST_REASONS)]
+    told = [f"{number} × {reason}" if failed[1:] else reason for reason, number in most]
     names, rest = [model.name for model in failed[:_MOST_NAMES]], len(failed) - _MOST_NAMES
     return (
         f"{len(failed)} of {len(models)} models have no complete diagram: {', '.join(names)}"

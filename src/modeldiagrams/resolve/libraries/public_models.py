@@ -130,7 +130,8 @@ class _Search:
         is_lazy = bool(names - vars(module).keys() - {*submodules})
         scope = module.__name__ if exported is None and not hasattr(module, "__path__") else self._package
         found: dict[str, Any] = {}
-        for name in [name for name in sorted(names) if wants(f"{path}.{name}")]:
+        # other names are no attributes that an author could write
+        for name in [name for name in sorted(filter(str.isidentifier, names)) if wants(f"{path}.{name}")]:
             try:
                 value = getattr(module, name, None)
             except Exception as error:  # noqa: BLE001  (lazy packages import here)
