@@ -206,6 +206,6 @@ def test_layers_of_torch_are_its_public_classes():
 
 
 def test_names_that_python_code_cannot_write_are_left_out(find):
-    odd = 'for _ in ("a\\nb", "../up", "<b>", "x y", "fine"): globals()[_] = type(_, (nn.Module,), {})'
+    odd = 'for _ in ("a\\nb", "../up", "<b>", "x y", "a" * 320, "fine"): globals()[_] = type(_, (nn.Module,), {})'
     files = {"__init__.py": "", "odd.py": f"{NET}{odd}\n__all__ = [name for name in globals() if name[0] != '_']"}
     assert find(files, "lib.odd") == (["odd.Net", "odd.fine"], [])

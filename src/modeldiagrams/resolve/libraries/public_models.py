@@ -48,6 +48,8 @@ _HAS_NO_MODELS = re.compile(r"_|tests?$|test_|conftest$")
 _IMPORTED = {"nn": nn, "torch": torch, "Module": nn.Module}
 """What annotations as text often name, and their modules import for type checkers only."""
 
+_LONGEST_NAME = 150
+
 
 def find_models(of: Iterable[str], exclude: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """List models as an author names them, by the rules above.
@@ -130,8 +132,9 @@ class _Search:
         is_lazy = bool(names - vars(module).keys() - {*submodules})
         scope = module.__name__ if exported is None and not hasattr(module, "__path__") else self._package
         found: dict[str, Any] = {}
-        # other names are no attributes that an author could write
-        for name in [name for name in sorted(filter(str.isidentifier, names)) if wants(f"{path}.{name}")]:
+        # others are no attributes that an author could write, or no names of files
+        names = {name for name in names if name.isidentifier() and len(name) < _LONGEST_NAME}
+        for name in [name for name in sorted(names) if wants(f"{path}.{name}")]:
             try:
                 value = getattr(module, name, None)
             except Exception as error:  # noqa: BLE001  (lazy packages import here)
