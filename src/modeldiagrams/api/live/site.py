@@ -9,7 +9,9 @@ import msgspec
 from modeldiagrams.api.export import draw_diagram
 from modeldiagrams.engine.problems import make_forward_problem
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import build_data_script, list_viewer_files, render_fragment
+from modeldiagrams.html.fragment import ELEMENT, build_data_script, list_viewer_files, render_fragment
+from modeldiagrams.ir.describing.text import describe
+from modeldiagrams.ir.serialize import serialize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +23,13 @@ __all__ = ["EVENTS", "File", "build_site"]
 EVENTS = "events"
 """The name of the stream, relative to the page."""
 
-_TYPES = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain", ".html": "text/html"}
+_TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".txt": "text/plain",
+    ".html": "text/html",
+    ".json": "application/json",
+}
 _STYLE = b"""
 :root{color-scheme:light dark}
 body{margin:16px auto;max-width:1400px;padding:0 16px;font-family:system-ui,sans-serif}
@@ -49,8 +57,10 @@ def build_site(graph: Graph, name: str) -> Mapping[str, File]:
     # missing data flow is not a problem: nobody asked for a trace
     problem = None if graph.status.state == "hierarchy" else make_forward_problem(graph.model.name, graph)
     diagram = msgspec.structs.replace(draw_diagram(graph, {}), id="model", live=EVENTS, problem=problem)
-    files = {file: path.read_bytes() for file, path in list_viewer_files().items()}
+    files = {file: path.read_bytes() for file, path in list_viewer_files().items() if file not in ELEMENT}
     files |= {"model.js": build_data_script(diagram).encode(), "page.css": _STYLE}
+    # the outline links to them
+    files |= {"model.json": serialize(graph), "model.txt": describe(graph, "model.json").encode("utf-8", "replace")}
     found = {file: File(content, _find_type(file)) for file, content in files.items()}
     notes = graph.status.notes if graph.status.state == "hierarchy" else ()
     page = _render_page(name, render_fragment(diagram, assets=""), notes)
