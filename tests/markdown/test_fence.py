@@ -168,7 +168,7 @@ def test_fence_imports_no_documentation_tool_and_no_torch():
 def test_static_diagram_of_the_same_id_keeps_the_interactive_ones_files(host):
     text = "```model-graph\nnet.json\n```\n\n```model-graph\n{model: net.json, static: true}\n```"
     markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
-    assert {name.rpartition(".")[2] for name in build_diagram_files(host.diagrams.values())} == {"js", "json"}
+    assert {name.rpartition(".")[2] for name in build_diagram_files(host.diagrams.values())} == {"js", "json", "txt"}
 
 
 class Pieces(Extension):
