@@ -112,7 +112,7 @@ def done(monkeypatch, graphs):
 @pytest.fixture
 def build(tmp_path):
     def built(names=MODELS, *, cache="cache", **places):
-        listed = Listed(models=tuple(name if "." in name[:4] else f"zoo.{name}" for name in names))
+        listed = Listed(models=tuple(f"zoo.{name}" for name in names))
         with DiagramBuilder(cache and tmp_path / cache, folder=tmp_path, **places) as builder:
             return build_catalogue(builder, read_catalogue({"of": "zoo"}), {}, listed)
 
@@ -221,9 +221,19 @@ def test_a_graph_that_cannot_be_drawn_keeps_its_figures(build, monkeypatch):
     def draw(*_):
         raise RenderError("no room")
 
-    monkeypatch.setattr(builder_module.Drawer, "render_card", draw)
-    (model,) = models_of(build(["net2"])).values()
+    with monkeypatch.context() as patched:
+        patched.setattr(builder_module.Drawer, "render_card", draw)
+        (model,) = models_of(build(["net2"])).values()
     assert (model.figures is not None, model.picture, model.problem) == (True, "", "no room")
+    (model,) = models_of(build(["net2"])).values()
+    assert (model.picture, model.problem) == ("<svg>1</svg>", "")
+
+
+@pytest.mark.usefixtures("done")
+def test_models_of_one_name_have_more_of_it(build, graphs, monkeypatch):
+    monkeypatch.setitem(graphs, "zoo.deep.other", graphs["zoo.tailed"])
+    names = [family.name for family in build(["other", "deep.other", "net5"]).families]
+    assert names == ["deep.other", "net5", "zoo.other"]
 
 
 @pytest.mark.usefixtures("done")

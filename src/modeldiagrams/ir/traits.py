@@ -26,12 +26,12 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     parts: str
     """The same for models with the same top-level modules, in the order of their calls, whatever is in them."""
     blocks: dict[str, int] = {}
-    """Short names of module classes, with the numbers of their modules: those that hold modules, the outermost first.
+    """Short names of module classes, with the numbers of their modules: those that hold modules, the largest first.
 
     PyTorch's classes don't count, such as ``Sequential``.
     """
     layers: dict[str, int] = {}
-    """The same for all other classes, those with most weights first."""
+    """The same for all other classes, the largest first."""
     sizes: dict[str, int] = {}
     """Medians and maxima of whole numbers in attributes of layers, such as ``Median Conv2d width``."""
 
@@ -40,21 +40,11 @@ def list_traits(graph: Graph) -> Traits:
     """List the traits of a graph's model."""
     modules = {node.path: node for node in graph.nodes if isinstance(node, ModuleNode)}
     around = {path.rpartition(".")[0] for path in modules}
-    blocks = Counter(
-        short_name(node.class_)
-        for path, node in modules.items()
-        if path in around and not node.class_.startswith("torch.nn.")
-    )
-    layers, weights = Counter[str](), Counter[str]()
-    for node in modules.values():
-        layers[short_name(node.class_)] += 1
-        weights[short_name(node.class_)] += node.parameters.own
-    return Traits(
-        parts=_digest_parts(graph),
-        blocks={**blocks},
-        layers={name: layers[name] for name, _ in weights.most_common() if name not in blocks},
-        sizes=_list_sizes(modules.values()),
-    )
+    blocks, layers = Counter[str](), Counter[str]()
+    for path, node in sorted(modules.items(), key=lambda item: -item[1].parameters.total):
+        is_block = path in around and not node.class_.startswith("torch.nn.")
+        (blocks if is_block else layers)[short_name(node.class_)] += 1
+    return Traits(parts=_digest_parts(graph), blocks={**blocks}, layers={**layers}, sizes=_list_sizes(modules.values()))
 
 
 def _digest_parts(graph: Graph) -> str:

@@ -11,7 +11,6 @@ from modeldiagrams.common.environment import made_with
 from modeldiagrams.common.files import digest, digest_file
 from modeldiagrams.engine.catalogue.entries import CatalogueModel
 from modeldiagrams.engine.diagram_ids import make_diagram_id, name_snapshot
-from modeldiagrams.engine.store import take_or_make
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.figures import Figures, list_figures
 from modeldiagrams.ir.text import readable
@@ -65,7 +64,10 @@ def describe_model(builder: DiagramBuilder, options: Options) -> CatalogueModel:
         if isinstance(loaded, Refused):
             return _describe(options, None, problem=loaded.problem.message)
         known = _Identity(digest(loaded.content), loaded.name, loaded.has_case_variant)
-        card = take_or_make(store, _name_card(known, options), _Card, partial(_make_card, builder, loaded))
+        card = store.read(_name_card(known, options), _Card) if store else None
+        card = card or _make_card(builder, loaded)
+        if store and card.picture:  # another try may draw it
+            store.write(_name_card(known, options), card)
     return _describe(options, known, **msgspec.structs.asdict(card))
 
 

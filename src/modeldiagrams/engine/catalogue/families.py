@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["find_families", "join_aliases", "summarise_failures"]
 
-_MOST_NUMBERS = 3
-"""The most columns of numbers of blocks, and of sizes: with costs, a table has few enough columns for a page."""
-_MOST_NAMES, _MOST_REASONS = 50, 3
-_LONGEST_REASON = 300
+_MOST_COLUMNS, _MOST_NUMBERS = 8, 3
+"""The most columns of a table, which a page has room for; and of numbers of blocks, and of sizes."""
+_MOST_NAMES, _MOST_REASONS, _LONGEST_REASON = 50, 3, 300
 """What a message names at most."""
 _NONE = "–"
 
@@ -55,15 +55,16 @@ def find_families(models: Iterable[CatalogueModel]) -> tuple[Family, ...]:
     """Make a family of the models that have a class and the same parts."""
     groups = _group(models, _design_of)
     families = [_make_family(sorted(members, key=_rank_size)) for members in groups]
-    named = Counter(family.name for family in families if family.models[1:])
-    # a library may have several designs in one class
-    distinct = [
-        msgspec.structs.replace(family, name=f"{family.name} ({short_name(family.models[0].name)} …)")
-        if family.models[1:] and named[family.name] > 1
-        else family
-        for family in families
-    ]
+    named = Counter(family.name for family in families)
+    distinct = [_distinguish(family) if named[family.name] > 1 else family for family in families]
     return tuple(sorted(distinct, key=lambda family: (family.name.lower(), family.models[0].name)))
+
+
+def _distinguish(family: Family) -> Family:
+    """Add what distinguishes a family from others of its name: several designs in a class, or models of a name."""
+    first = family.models[0].name
+    name = f"{family.name} ({short_name(first)} …)" if family.models[1:] else ".".join(first.split(".")[-2:])
+    return msgspec.structs.replace(family, name=name)
 
 
 def _design_of(model: CatalogueModel) -> Any:
@@ -79,8 +80,13 @@ def _make_family(models: list[CatalogueModel]) -> Family:
         return Family(name=short_name(models[0].name), models=tuple(models))
     figures = [model.figures for model in models if model.figures]
     columns = _list_costs(figures) | _list_structure([model.traits for model in models if model.traits])
-    rows = tuple(zip(*columns.values(), strict=True))
-    return Family(name=short_name(figures[0].class_), models=tuple(models), columns=tuple(columns), rows=rows)
+    rows = zip(*columns.values(), strict=True)
+    return Family(
+        name=short_name(figures[0].class_),
+        models=tuple(models),
+        columns=tuple(columns)[:_MOST_COLUMNS],
+        rows=tuple(row[:_MOST_COLUMNS] for row in rows),
+    )
 
 
 def _list_costs(figures: Sequence[Figures]) -> dict[str, list[str]]:
@@ -90,7 +96,8 @@ def _list_costs(figures: Sequence[Figures]) -> dict[str, list[str]]:
         "FLOPs": [_format(one.flops, one.flops_sign, format_flops) for one in figures],
         "Activations": [_format(one.activation_bytes, one.activation_sign, format_bytes) for one in figures],
         "Inputs": [
-            ", ".join(f"{name} {_format_shape(shape)}" for name, shape in one.inputs.items()) for one in figures
+            ", ".join(f"{name} {_format_shape(shape)}" for name, shape in one.inputs.items()) or _NONE
+            for one in figures
         ],
     }
     return parameters | {title: cells for title, cells in others.items() if len({*cells}) > 1}
@@ -103,13 +110,18 @@ def _list_structure(traits: Sequence[Traits]) -> dict[str, list[str]]:
 
 
 def _different(numbers: Sequence[Mapping[str, int]]) -> dict[str, list[str]]:
-    """Return name → cells of the first numbers that differ; of those that tell the models apart alike, only one."""
-    found: dict[Any, tuple[str, list[str]]] = {}
-    for name in dict.fromkeys(name for one in numbers for name in one):
-        cells = [str(one.get(name, _NONE)) for one in numbers]
-        if len({*cells}) > 1:
-            found.setdefault(tuple((cells.index(cell), cell == _NONE) for cell in cells), (name, cells))
-    return dict([*found.values()][:_MOST_NUMBERS])
+    """Return name → cells of what differs: first one for each group of models that lack it, then other numbers.
+
+    Of numbers that tell the models apart in the same way, the first counts.
+    """
+    names = dict.fromkeys(name for one in numbers for name in one)
+    cells = {name: [str(one.get(name, _NONE)) for one in numbers] for name in names}
+    lacked = {
+        tuple(cell == _NONE for cell in column): name for name, column in reversed(cells.items()) if _NONE in column
+    }
+    others = {tuple(map(column.index, column)): name for name, column in reversed(cells.items())}
+    chosen = dict.fromkeys([*sorted(lacked.values(), key=[*names].index), *sorted(others.values(), key=[*names].index)])
+    return {name: cells[name] for name in [name for name in chosen if len({*cells[name]}) > 1][:_MOST_NUMBERS]}
 
 
 def _format(number: int | None, sign: str, write: Callable[[int], str]) -> str:
@@ -136,7 +148,7 @@ def summarise_failures(catalogue: Catalogue) -> str | None:
     # of reasons that differ only in numbers, the first stands for all
     texts = {re.sub(r"\d+", "0", text): text for text in map(_generalise, reversed(failed))}
     reasons = Counter(re.sub(r"\d+", "0", _generalise(model)) for model in failed)
-    most = [(texts[kind][:_LONGEST_REASON], number) for kind, number in reasons.most_common(_MOST_REASONS)]
+    most = [(texts[kind], number) for kind, number in reasons.most_common(_MOST_REASONS)]
     told = [f"{number} × {reason}" if failed[1:] else reason for reason, number in most]
     names, rest = [model.name for model in failed[:_MOST_NAMES]], len(failed) - _MOST_NAMES
     return (
@@ -147,4 +159,5 @@ def summarise_failures(catalogue: Catalogue) -> str | None:
 
 def _generalise(model: CatalogueModel) -> str:
     """Return the reason of a failure without the model's name, so that equal reasons are counted together."""
-    return model.problem.removeprefix(f"{model.name}: ").replace(model.name, "the model").rstrip(".")
+    reason = model.problem.removeprefix(f"{model.name}: ").replace(model.name, "the model")
+    return shorten(re.split("[.;] ", reason)[0].rstrip("."), _LONGEST_REASON, placeholder=" …")
