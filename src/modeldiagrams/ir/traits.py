@@ -49,8 +49,11 @@ def list_traits(graph: Graph) -> Traits:
 
 def _digest_parts(graph: Graph) -> str:
     """Digest paths and classes of the top-level modules; numbered ones of a class in a row count once."""
-    top = (node for node in graph.nodes if isinstance(node, ModuleNode) and graph.hierarchy[node.id] is None)
-    parts = groupby((re.sub(r"\d+", "#", node.path), node.class_) for node in top)
+    top = [node for node in graph.nodes if isinstance(node, ModuleNode) and graph.hierarchy[node.id] is None]
+    # the last may be a classifier, instead of which models without classes have an `Identity`
+    parts = groupby(
+        (re.sub(r"\d+", "#", node.path), "" if top[1:] and node is top[-1] else node.class_) for node in top
+    )
     return digest(repr([part for part, _ in parts]).encode())
 
 
