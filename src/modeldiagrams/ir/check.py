@@ -17,6 +17,7 @@ from modeldiagrams.ir.graph import (
     OutputNode,
     ParameterNode,
 )
+from modeldiagrams.ir.samples import check_samples
 from modeldiagrams.ir.times import sum_times
 
 __all__ = ["check_graph"]
@@ -37,6 +38,7 @@ def check_graph(graph: Graph) -> None:
     check_ways(graph)
     check_cases(graph, nodes)
     check_sizes(graph, nodes)
+    check_samples(graph)
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:
