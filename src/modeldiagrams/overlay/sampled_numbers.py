@@ -16,7 +16,7 @@ __all__ = ["read_samples"]
 
 
 def read_samples(graph: Graph) -> list[GivenNumbers]:
-    """Make numbers of what each node computes first: mean, spread, range, zeros and, if there are any, NaN.
+    """Make numbers of the first tensor of each node, if it is of floats: spread, mean, range, zeros, and NaN if any.
 
     Raises:
         OptionError: if the graph has no samples.
@@ -29,13 +29,14 @@ def read_samples(graph: Graph) -> list[GivenNumbers]:
     nodes: dict[str, TensorSample] = {}
     for node in graph.nodes:
         outputs = [*node.outputs.values()] if isinstance(node, ModuleNode) else [*getattr(node, "outputs", ())]
-        if outputs and outputs[0] in known:
+        is_float = bool(outputs) and "float" in graph.tensors[outputs[0]].dtype  # ids of tokens have no scale
+        if is_float and outputs[0] in known:
             nodes[node.id] = known[outputs[0]]
     finite = {name: one for name, one in nodes.items() if one.mean is not None}
     whose = " (random inputs)" if graph.samples.random_inputs else ""
     columns: list[tuple[str, Scale, dict[str, float | None]]] = [
-        ("Mean", "diverging", {name: one.mean for name, one in finite.items()}),
         ("Spread", "linear", {name: one.std for name, one in finite.items()}),
+        ("Mean", "diverging", {name: one.mean for name, one in finite.items()}),
         ("Range", "linear", {name: (one.max or 0) - (one.min or 0) for name, one in finite.items()}),
         ("Zeros", "linear", {name: one.zeros for name, one in nodes.items()}),
         ("NaN or infinite", "linear", {name: one.nan + one.inf for name, one in nodes.items() if one.nan + one.inf}),

@@ -138,7 +138,8 @@ class _Sampler:
         if not finite.numel():
             return TensorSample(zeros=zeros, nan=nan, inf=inf)
         spread, center = torch.std_mean(finite, correction=0)
-        mean, std, least, most = (_round(float(one)) for one in (center, spread, *finite.aminmax()))
+        mean = _round(float(center), max(abs(float(center)), float(spread)))
+        std, least, most = (_round(float(one)) for one in (spread, *finite.aminmax()))
         sample = TensorSample(mean=mean, std=std, min=least, max=most, zeros=zeros, nan=nan, inf=inf)
         maps = self._find_maps(value, numbers) if tensor.is_floating_point() else None
         return sample if maps is None else _add_picture(sample, maps)
@@ -199,5 +200,7 @@ def _to_png(levels: Tensor) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-def _round(number: float) -> float:
-    return float(f"{number:.{_DIGITS}g}")
+def _round(number: float, scale: float | None = None) -> float:
+    """Round to the digits that a number of this scale, by default the number itself, has: a mean of 1e-9 may be 0."""
+    size = abs(number if scale is None else scale)
+    return round(number, _DIGITS - 1 - math.floor(math.log10(size))) + 0.0 if size else 0.0
