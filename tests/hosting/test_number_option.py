@@ -108,7 +108,7 @@ class Sampled(torch.nn.Module):
 
 def test_what_flows_is_sampled_and_kept_in_snapshots(tmp_path):
     (tmp_path / "sampled_net.py").write_text(NET)
-    options = {"model": "sampled_net.Sampled", "inputs-from": "sampled_net.given", "values": "sample"}
+    options = {"model": "sampled_net.Sampled", "inputs_from": "sampled_net.given", "values": "sample"}
     with DiagramBuilder(None, folder=tmp_path, paths=[tmp_path], snapshots=tmp_path / "graphs") as builder:
         host = FenceHost(builder)
         diagram = draw(host, options, "")
