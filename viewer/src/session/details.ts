@@ -52,7 +52,8 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
 }
 
 function ofFirst(fact: Detail, name: string): Detail {
-  return { ...fact, lines: fact.lines.map((line) => fill(words.inEach, name, line)) };
+  const { lines, pictures = lines } = fact; // lines after those with pictures are about the whole pass
+  return { ...fact, lines: lines.map((line, i) => (i < pictures.length ? fill(words.inEach, name, line) : line)) };
 }
 
 /** Whether a fact has lines for cases. */
