@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
-from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.nodes import Struct
 
-if TYPE_CHECKING:
-    from modeldiagrams.ir.graph import Graph
-
-__all__ = ["SAMPLE", "Samples", "TensorSample", "check_samples"]
+__all__ = ["SAMPLE", "Samples", "TensorSample"]
 
 SAMPLE = "sample"
 """What authors write for the option `values` to see what flows."""
-_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 class TensorSample(Struct, frozen=True, kw_only=True):
@@ -51,17 +43,3 @@ class Samples(Struct, frozen=True, kw_only=True):
     """Whether inputs had random values, because the author gave only shapes, or none."""
     without_picture: int = 0
     """The number of maps that have no picture, because together they would be too large."""
-
-
-def check_samples(graph: Graph) -> None:
-    """Check that samples are of tensors of the graph, and that their pictures can be shown.
-
-    Raises:
-        GraphError: for the first that is not, with its JSON path.
-    """
-    for name, sample in graph.samples.tensors.items() if graph.samples else ():
-        path = f"$.samples.tensors[{name!r}]"
-        if name not in graph.tensors:
-            raise GraphError(path, "expected the id of a tensor of this graph")
-        if not _BASE64.fullmatch(sample.picture):
-            raise GraphError(f"{path}.picture", "expected a PNG in base64")
