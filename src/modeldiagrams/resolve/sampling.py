@@ -116,11 +116,15 @@ class _Sampler:
 
     def read(self, value: Value, tensor: Tensor) -> None:
         """Read a tensor, unless it has no values that can be read, as those of a meta tensor."""
+        n_threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # several take longer for so little work, and sums depend on their number
         try:
             with unseen_by_modes(), no_dispatch_modes(), torch.no_grad():
                 sample = self._sample(value, tensor.detach().cpu())
         except (RuntimeError, TypeError, ValueError, NotImplementedError):
             return
+        finally:
+            torch.set_num_threads(n_threads)
         if sample is not None:
             self.samples[value] = sample
 
