@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
 
 import pytest
+import torch
 
+import modeldiagrams
 from browser.elements import PAGE, VIEWER, write_element_pages
 
 EVENTS = """e => {
@@ -17,6 +20,20 @@ EVENTS = """e => {
     document.addEventListener(name, () => seen.push(["bubbled"]));
   }
 }"""
+
+
+CALLED = """\
+import torch
+
+def scaled(x):
+    y = x.softmax(-1)
+    return y * 2 + x
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        return scaled(x)
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,6 +76,26 @@ def test_editor_round_trip(reader, server):
     reader.page.wait_for_function("document.querySelector('model-graph').selected !== null")
     at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
     assert reader.evaluate("e => e.selected") in {at[0], reader.evaluate(f"e => e.widget.visibleAncestor('{at[0]}')")}
+
+
+def test_calls_of_functions_are_nodes_too(reader, tmp_path):
+    (tmp_path / "called.py").write_text(CALLED, "utf-8")
+    spec = importlib.util.spec_from_file_location("called", tmp_path / "called.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    graph = modeldiagrams.trace(module.Net(), (torch.ones(2, 4),))
+    ((id_, call),) = graph.functions.items()
+    assert call.call_site.endswith("called.py:10")
+    (tmp_path / "called.html").write_text(modeldiagrams.to_html(graph), "utf-8")
+    reader.page.goto((tmp_path / "called.html").as_uri())
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    assert reader.evaluate("e => e.nodesAt('called.py', 10)") == [id_]
+    reader.evaluate(EVENTS)
+    reader.evaluate(f"e => e.open({json.dumps(id_)})")
+    assert ["open", {"id": id_, "isOpen": True}] in reader.page.evaluate("seen")
+    reader.evaluate(f"e => e.select({json.dumps(id_)})")
+    node = reader.page.evaluate("seen.filter(([name]) => name === 'select').at(-1)[1].node")
+    assert (node["kind"], node["type"], node["source"]) == ("function", "scaled", call.call_site)
 
 
 def test_methods_and_events(reader, server):

@@ -23,6 +23,7 @@ from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
+from modeldiagrams.resolve.sampling import add_samples
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.requests import Built
 from modeldiagrams.resolve.values.construct import find_call_problem
@@ -50,6 +51,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     explore: bool = False,
     dims: Mapping[str, Any] | Literal["auto"] | None = None,
+    sample: bool = False,
 ) -> Graph:
     """Run one forward pass of a model and record it, or several.
 
@@ -68,6 +70,8 @@ def trace(  # noqa: PLR0913  (as in the tracer)
             value) and ``method``, called in place of ``forward``. ``generate``: those of a model of transformers.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided.
         dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``, or ``auto``; `Graph.sizes` has what follows.
+        sample: Whether to read the values of every tensor in one more pass, with real values; `Graph.samples` has them.
+            Several passes have none.
 
     Returns:
         The graph of the pass, or of all cases.
@@ -84,9 +88,11 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     if cases is not None:
         return _trace_cases(model, args, kwargs, cases, part=part, explore=explore, mode=mode, **options)
     if part is not None:
-        return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims)
+        return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims, sample=sample)
     found, target = _trace_once(model, args, kwargs, mode, **options)
     graph = unite_traces({AS_TRACED: found}, explores=explore).graph
+    if sample and not explore:
+        graph = add_samples(found, random_inputs=target.random_inputs)
     return msgspec.structs.replace(graph, sizes=find_sizes(found, target, dims))
 
 
@@ -137,7 +143,14 @@ def _infer_target(model: nn.Module) -> Target:
     kind = type(model)
     inputs = find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
-    return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    return Target(
+        model=model,
+        args=inputs.args,
+        kwargs=inputs.kwargs,
+        assumptions=inputs.assumptions,
+        note=note,
+        random_inputs=True,
+    )
 
 
 def _trace_cases(  # noqa: PLR0913  (those of `trace`)
