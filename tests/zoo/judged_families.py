@@ -2,6 +2,8 @@
 
 Models of a line are one design in several sizes and belong together. Models of two lines must be apart, unless a line
 of `MAY` names the first models of both: one class, and a difference that may count as size or as design.
+
+Corrected since: `vit_medium_patch16_gap_256` was in a line with the huge one, which has no LayerScale.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ JUDGED = {
         swin_small_patch4_window7_224 swin_large_patch4_window12_384
         swinv2_tiny_window8_256 swinv2_large_window12_192
         swinv2_cr_giant_224 swinv2_cr_large_224
-        vit_medium_patch16_gap_256 vit_huge_patch16_gap_448
+        vit_medium_patch16_gap_256
+        vit_huge_patch16_gap_448
         vit_base_patch32_clip_256 vit_large_patch14_clip_336
         deit3_base_patch16_384 deit3_medium_patch16_224
         pvt_v2_b0 pvt_v2_b3
@@ -170,7 +173,7 @@ MAY = {
         regnety_004 regnetx_004
         vgg19 vgg11_bn
         convnext_large convnextv2_base
-        vit_medium_patch16_gap_256 vit_base_patch32_clip_256 deit3_base_patch16_384
+        vit_medium_patch16_gap_256 vit_huge_patch16_gap_448 vit_base_patch32_clip_256 deit3_base_patch16_384
     """,
     "transformers": """
         CLIPTextModel OwlViTTextModel
