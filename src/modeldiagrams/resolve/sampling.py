@@ -38,17 +38,17 @@ _MAKES_MAPS = ("conv", "pool", "interpolate", "upsample", "pixel_shuffle", "grid
 """In names of ops whose results are maps; maps of the same height and width are recognised afterwards."""
 
 
-def add_samples(trace: Trace, *, random_inputs: bool) -> Graph:
-    """Add samples to the graph of a trace.
+def add_samples(graph: Graph, trace: Trace, *, random_inputs: bool) -> Graph:
+    """Add samples to a graph.
 
     Args:
+        graph: The graph of the pass, perhaps completed.
         trace: The pass, which runs once more with real values.
         random_inputs: As in `Samples`.
 
     Returns:
         The graph with `samples`, or with a note that says why there are none.
     """
-    graph = trace.graph
     if trace.rerun is None:
         return _explain(graph, "the model raised an exception" if graph.status.error else "no pass was run")
     sampler = _Sampler()
