@@ -14,7 +14,7 @@ from markdown.preprocessors import Preprocessor
 class Context(Extension):
     """What Zensical registers before it converts a page."""
 
-    def __init__(self, root: Path, url: str, path: str, *, autorefs: bool = False) -> None:
+    def __init__(self, root: Path, url: str, path: str, *, autorefs: bool = False, folders: bool = True) -> None:
         super().__init__()
         self.page = SimpleNamespace(url=url, path=path)
         self.autorefs = autorefs
@@ -22,7 +22,7 @@ class Context(Extension):
             "root_dir": str(root),
             "docs_dir": "docs",
             "site_dir": "site",
-            "use_directory_urls": True,
+            "use_directory_urls": folders,
             "repo_url": "https://github.com/org/project",
         }
 

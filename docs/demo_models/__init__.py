@@ -4,7 +4,7 @@ from demo_models.convolutional import DenseNet, Generator, Inception, SearchedNe
 from demo_models.documented import Autoencoder
 from demo_models.recurrent import LSTMClassifier, LSTMLoop
 from demo_models.relational import GraphNetwork
-from demo_models.residual import ResidualCNN
+from demo_models.residual import ResidualCNN, rings
 from demo_models.several_ways import VAE, EarlyExit
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "ResidualCNN",
     "SearchedNet",
     "UNet",
+    "rings",
 ]

@@ -6,6 +6,14 @@ import torch
 from torch import nn
 
 
+def rings() -> torch.Tensor:
+    """Make an image of rings around a disc, `(1, 3, 96, 96)`."""
+    across = torch.linspace(-1, 1, 96)
+    radius = (across[:, None] ** 2 + across[None] ** 2).sqrt()
+    waves = [(frequency * radius).cos() / 2 + 0.5 for frequency in (8.0, 16.0, 24.0)]
+    return torch.stack([wave * (radius < 1) for wave in waves])[None]
+
+
 class ResidualBlock(nn.Module):
     """Two 3×3 convolutions around which the input is carried unchanged, or projected where the shape changes."""
 

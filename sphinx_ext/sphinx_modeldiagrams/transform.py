@@ -25,6 +25,8 @@ from sphinx_modeldiagrams.tables import build_table
 from sphinx_modeldiagrams.version_directives import build_changes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
 
@@ -53,7 +55,10 @@ class ReplaceDiagrams(SphinxPostTransform):
             if summary:
                 # outside the figure, because LaTeX breaks long tables across pages, but not figures
                 figure = node.parent
-                figure.parent.insert(figure.parent.index(figure) + 1, build_table(summary, references(node)))
+                table = build_table(summary, references(node))
+                if builder.format == "markdown":
+                    table = list(_part_totals(table))
+                figure.parent.insert(figure.parent.index(figure) + 1, table)
             _list_changes(node, self.env)
             _keep_ids(node.parent, builder)
             content = _make_ordinary(node, builder)
@@ -65,6 +70,15 @@ class ReplaceDiagrams(SphinxPostTransform):
                 _put_in_order(figure)
             elif builder.format in {"man", "markdown"}:
                 _convert_caption(figure)
+
+
+def _part_totals(table: Sequence[nodes.Node]) -> Iterator[nodes.Node]:
+    """Make a paragraph of each total: writers of Markdown put lines so close to the table that they are rows of it."""
+    for node in table:
+        if isinstance(node, nodes.line_block):
+            yield from (nodes.paragraph("", "", *line.children) for line in node.findall(nodes.line))
+        else:
+            yield node
 
 
 def _put_in_order(figure: nodes.Element) -> None:

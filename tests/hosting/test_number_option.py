@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from graphs import small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.compare.sides import graph_of
+from modeldiagrams.engine.diagram_ids import name_snapshot
+from modeldiagrams.engine.snapshots import _update
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.html.fragment import build_data_script, render_fragment
+from modeldiagrams.ir.samples import Samples, TensorSample
 from modeldiagrams.ir.serialize import save
+from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.markdown.fence_host import FenceHost
 from modeldiagrams.options.parsing import parse_option
 
@@ -59,7 +65,7 @@ def test_a_page_may_have_the_numbers_themselves(host):
     [
         ("lost.json", "option `values`: pages/lost.json: No such file"),
         ("{fc: high}", "option `values`: 'fc': expected a number, got 'high'"),
-        ("[3]", "option `values`: expected a file, several, or a map from patterns to numbers, got '[3]'"),
+        ("[3]", "option `values`: expected `sample`, files, or a map from patterns to numbers, got '[3]'"),
         ("{fc: 1", "option `values`: is not valid YAML"),
     ],
 )
@@ -82,3 +88,52 @@ def test_commands_have_the_option(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert "Warning: option `values`: v: no node is named 'gone'" in done.output
     assert 'class="mg-bar"' in (tmp_path / "net.svg").read_text("utf-8")
+
+
+NET = """\
+import torch
+
+def given():
+    return torch.arange(6.0).reshape(1, 6) - 2
+
+class Sampled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pick = torch.nn.ReLU()
+
+    def forward(self, x):
+        return self.pick(x) * 2
+"""
+
+
+def test_what_flows_is_sampled_and_kept_in_snapshots(tmp_path):
+    (tmp_path / "sampled_net.py").write_text(NET)
+    options = {"model": "sampled_net.Sampled", "inputs_from": "sampled_net.given", "values": "sample"}
+    with DiagramBuilder(None, folder=tmp_path, paths=[tmp_path], snapshots=tmp_path / "graphs") as builder:
+        host = FenceHost(builder)
+        diagram = draw(host, options, "")
+        graph = diagram.graph
+        path = tmp_path / "graphs" / f"{name_snapshot(diagram.options)}.json"
+        assert [_update(path, each) for each in (graph, graph)] == ["written", "unchanged"]
+        committed = draw(host, {**options, "committed": "true"}, "")
+        several = draw(host, {**options, "cases": "{one: {}, two: {mode: real}}"}, "")
+    assert committed.graph == graph
+    for each in (diagram, committed):
+        assert each.problem is None
+        assert [one.name for one in each.overlay.numbers] == ["Spread", "Mean", "Range", "Zeros"]
+        assert each.overlay.numbers[2].values["pick"] == 3
+    assert not graph.samples.random_inputs
+    assert graph.samples.tensors["pick/relu:0"].zeros == 0.5
+    assert several.graph.samples is None
+    assert "several passes" in several.problem.message
+
+
+def test_comparisons_ignore_what_flowed(tmp_path):
+    graph = small_graph()
+    samples = Samples(tensors={next(iter(graph.tensors)): TensorSample(mean=1)})
+    sampled = msgspec.structs.replace(graph, samples=samples)
+    assert structural_digest(sampled) == structural_digest(graph)
+    path = tmp_path / "net.json"
+    save(sampled, path)
+    assert graph_of(str(path), lambda _: None) == graph
+    assert [_update(path, each) for each in (graph, sampled)] == ["written", "written"]

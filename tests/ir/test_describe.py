@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 from torch import nn
 
 import modeldiagrams
-from modeldiagrams.ir.describing.levels import _PLUMBING
-from modeldiagrams.ir.graph import Graph, ModuleNode
+from modeldiagrams.ir.describing.levels import _NEUTRAL, _PICKING, _PLUMBING
+from modeldiagrams.ir.graph import Graph, ModuleNode, Node, OpNode
 from modeldiagrams.ir.serialize import load
 
 ROOT = Path(__file__).parents[2]
@@ -131,3 +132,89 @@ def test_every_module_is_named_or_covered_by_a_repeat_or_a_reference(path: Path)
 def test_plumbing_is_that_of_pictures() -> None:
     source = (ROOT / "viewer" / "src" / "graph" / "plumbing.ts").read_text("utf-8")
     assert set(re.search(r"PASSING =\s*/\^\((.*?)\)\$/", source)[1].split("|")) == _PLUMBING
+    assert set(re.search(r"PICKING =\s*/\^\((.*?)\)\$/", source)[1].split("|")) == _PICKING
+    neutral = re.search(r"NEUTRAL.*?=(.*?);", source, re.DOTALL)[1]
+    found = [
+        (re.compile(form.replace("^", "").replace("$", "")), int(value))
+        for form, value in re.findall(r"/(.*)/, (\d)", neutral)
+    ]
+    assert found == [*_NEUTRAL]
+
+
+class Mixed(nn.Module):
+    """Results of several kinds, of which each reader takes one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.split, self.join, self.unused = Split(), Join(), nn.Linear(3, 3)
+        self.drop = nn.Dropout()
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
+        """Take halves apart, mix, and sort what comes out; return also what a module kept."""
+        if mask is not None:
+            x = self.unused(x * mask)
+        parts = self.split(x)
+        y = self.join(parts["low"], scale=parts["high"])
+        kept, other = mix(parts["low"], parts["high"])
+        order = (kept + other).argsort(0)[:, 0]
+        return self.drop(y[order]) * kept, other, self.join.seen
+
+
+class Split(nn.Module):
+    """Two halves by name."""
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Take it apart."""
+        low, high = x.chunk(2, -1)
+        return {"low": low.sin(), "high": high}
+
+
+class Join(nn.Module):
+    """Keeps what only the model returns."""
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        """Scale."""
+        self.seen = scale.exp()
+        return x / self.seen
+
+
+def mix(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return two results."""
+    total = a + b
+    return total.tanh(), (total * a).relu()
+
+
+def test_a_line_says_which_of_several_results_it_reads_and_as_what() -> None:
+    text = modeldiagrams.describe(modeldiagrams.trace(Mixed().eval(), (torch.zeros(4, 6),)))
+    read = {(level, name): reads for level, name, reads in lines(text)}
+    assert read[1, "sin"] == ["chunk[0]"]
+    assert read[0, "join"] == ["x=split.low", "scale=split.high"]
+    assert read[0, "mix()"] == ["a=split.low", "b=split.high"]
+    assert read[0, "add#2"] == ["mix()/tanh", "mix()/relu"]
+    assert read[0, "getitem#2"] == ["join", "getitem"]  # an index by a tensor changes the order
+    assert read[0, "mul#2"] == ["getitem#2", "mix()/tanh"]  # the dropout did nothing
+    assert "  - return ← sin, chunk[1]\n" in text
+    assert text.endswith("- return other ← mix()/relu\n- return seen ← join/exp\n")
+
+
+def test_facts_name_what_did_not_run_and_all_files() -> None:
+    text = modeldiagrams.describe(modeldiagrams.trace(Mixed().eval(), (torch.zeros(4, 6),)))
+    line = Path(__file__).read_text("utf-8").splitlines().index("            x = self.unused(x * mask)") + 1
+    assert f"\nNot taken in this pass: `if mask is not None` :{line}.\n" in text
+    assert re.search(r"^1 of \d modules never ran: unused\.$", text, re.MULTILINE)
+    assert re.search(r"^Source: \S*test_describe\.py\.$", text, re.MULTILINE)
+
+
+def test_files_of_one_name_are_told_apart(graph: Graph) -> None:
+    def move(node: Node) -> Node:
+        """Pretend that all ops of the last block are elsewhere."""
+        is_moved = isinstance(node, OpNode) and node.id.startswith("blocks.3")
+        return msgspec.structs.replace(node, source="other/test_describe.py:1") if is_moved else node
+
+    file = graph.model.source.partition(":")[0]
+    moved = msgspec.structs.replace(graph, nodes=tuple(map(move, graph.nodes)))
+    changed = {node.id: None for node in graph.module_calls("blocks.3", "blocks.3.*")}
+    nodes = [msgspec.structs.replace(node, signature=None) if node.id in changed else node for node in moved.nodes]
+    text = modeldiagrams.describe(msgspec.structs.replace(moved, nodes=tuple(nodes)))
+    assert "  - relu, other/test_describe.py:1 ← first" in text
+    assert f"Source: {file}, other/test_describe.py." in text

@@ -36,6 +36,7 @@ def test_top_level_keys_have_the_published_order() -> None:
         "uncalled",
         "cases",
         "sizes",
+        "samples",
         "provenance",
     ]
 

@@ -44,8 +44,8 @@ def edited(old: str, new: str) -> bytes:
         pytest.param(b'{"format": "\xff"}', "$", "expected JSON", id="not-utf-8"),
         pytest.param(b"[" * 100_000, "$", "expected JSON", id="too-deep"),
         pytest.param(b"[]", "$.format", "expected 'modeldiagrams'", id="another-json"),
-        pytest.param(edited('"1.7"', '"2.3"'), "$.version", "upgrade modeldiagrams", id="newer-major"),
-        pytest.param(edited('"1.7"', "1"), "$.version", "expected a version", id="version-of-another-form"),
+        pytest.param(edited('"1.8"', '"2.3"'), "$.version", "upgrade modeldiagrams", id="newer-major"),
+        pytest.param(edited('"1.8"', "1"), "$.version", "expected a version", id="version-of-another-form"),
         pytest.param(edited('"kind":"op"', '"kind":"opp"'), "$.nodes[2].kind", "'opp'", id="unknown-kind"),
         pytest.param(edited('"id":"fc",', ""), "$.nodes[1]", "`id`", id="missing-key"),
         pytest.param(edited("[1,4]", '[1,{"a":1}]'), "$.tensors['input:x:0'].shape[1]", "int", id="inside-tensors"),
@@ -63,11 +63,11 @@ def test_errors_name_the_json_path(data: bytes, path: str, says: str) -> None:
 
 
 def test_newer_minor_version_with_unknown_keys_is_read() -> None:
-    assert deserialize(edited('"version":"1.7"', '"version":"1.9","later":1')).nodes == small_graph().nodes
+    assert deserialize(edited('"version":"1.8"', '"version":"1.9","later":1')).nodes == small_graph().nodes
 
 
 def test_older_minor_version_without_functions_is_read() -> None:
-    old = deserialize(edited('"functions":{},', "").replace(b'"version":"1.7"', b'"version":"1.0"'))
+    old = deserialize(edited('"functions":{},', "").replace(b'"version":"1.8"', b'"version":"1.0"'))
     assert (old.nodes, old.functions) == (small_graph().nodes, {})
 
 

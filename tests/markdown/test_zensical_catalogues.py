@@ -38,11 +38,12 @@ def zoo(folder, cache, monkeypatch) -> Iterator[Callable[..., str]]:
     monkeypatch.setattr(extension, "_services", extension.Services())
     shutil.copytree(Path(__file__).parents[1] / "tinymodels", folder / "tinymodels")
 
-    def build(*models: str) -> str:
+    def build(*models: str, folders: bool = True) -> str:
         fence = f"```model-catalogue\nof: [{', '.join(models)}]\ninputs: [1, 4]\n```\n" if models else ""
         text = f"# The zoo\n\n{fence}"
         (folder / "docs" / "guide" / "zoo.md").write_text(text)
-        return convert(text, Context(folder, "guide/zoo/", "guide/zoo.md"))
+        url = "guide/zoo/" if folders else "guide/zoo.html"
+        return convert(text, Context(folder, url, "guide/zoo.md", folders=folders))
 
     yield build
     extension._services.close()
@@ -82,9 +83,11 @@ def test_zensical_is_told_to_build_again_if_pages_came_too_late(folder, zoo, cap
     assert "so 1 are missing; run the build again" in capsys.readouterr().err
 
 
-def test_page_of_the_whole_table_leads_back_and_to_the_models(folder, zoo, monkeypatch):
+@pytest.mark.parametrize(("folders", "end"), [(True, "/"), (False, ".html")])
+def test_page_of_the_whole_table_leads_back_and_to_the_models(folder, zoo, monkeypatch, folders, end):
     monkeypatch.setattr(catalogue_rows, "_MOST_ENTRIES", 1)
-    zoo("tinymodels.Net", "tinymodels.Block")
+    zoo("tinymodels.Net", "tinymodels.Block", folders=folders)
     (whole,) = (folder / "site" / "modeldiagrams").glob("catalogue-*.html")
     found = re.findall(r'<a href="([^"]*)">', whole.read_text("utf-8"))
-    assert set(found) == {"../guide/zoo/", "../guide/zoo/tinymodels.Net/", "../guide/zoo/tinymodels.Block/"}
+    pages = ("zoo", "zoo/tinymodels.Net", "zoo/tinymodels.Block")
+    assert set(found) == {f"../guide/{page}{end}" for page in pages}

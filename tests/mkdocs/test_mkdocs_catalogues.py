@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import pytest
 import yaml
@@ -45,27 +46,38 @@ def hrefs(page: Path) -> dict[str, str]:
     return {text: address for address, text in re.findall(r'<a href="([^"]*)">([^<]*)</a>', table)}
 
 
+def follow(page: Path, address: str, out: Path) -> Path:
+    """The file that a browser opens for a link, in which a slash at the end matters."""
+    url = urljoin(f"http://host/{quote(page.relative_to(out).as_posix())}", address)
+    return out / unquote(urlsplit(url).path).lstrip("/") / ("index.html" if url.endswith("/") else "")
+
+
 @pytest.mark.parametrize("folders", [True, False], ids=["folders", "files"])
 def test_each_model_has_a_page_outside_the_nav(make, build, tmp_path, folders):
     out = tmp_path / "out"
-    result = build(make({}, use_directory_urls=folders), out, "--strict")
+    places = ["index", "guide/zoo", "guide/part/index", "my part/a zoo"]
+    pages = [f"{place}.md" for place in places]
+    sources = {"docs/plain.md": "# Plain\n"} | {f"docs/{page}": ZOO for page in pages}
+    folder = make(sources, use_directory_urls=folders, nav=[*pages, "plain.md"])
+    result = build(folder, out, "--strict")
     assert result.returncode == 0, result.stderr
     end = "/index.html" if folders else ".html"
-    catalogue = out / "guide" / f"zoo{end}"
-    found = hrefs(catalogue)
-    assert set(found) == {"Net", "Chatty"}
-    for name, address in found.items():
-        page = catalogue.parent / address / "index.html" if folders else catalogue.parent / address
-        assert page.resolve() == out / "guide" / "zoo" / f"tinymodels.{name}{end}"
-        html = page.read_text("utf-8")
-        assert f'<model-graph graph="tinymodels.{name}-' in html
-        back = re.search(r'<a href="([^"]*)">The zoo</a>', html)[1]
-        assert (page.parent / back / ("index.html" if folders else "")).resolve() == catalogue
+    for place in places:
+        catalogue = out / (f"{place}.html" if place.endswith("index") else f"{place}{end}")
+        found = hrefs(catalogue)
+        assert set(found) == {"Net", "Chatty"}
+        for name, address in found.items():
+            page = follow(catalogue, address, out)
+            assert page == out / f"{place}/tinymodels.{name}{end}"
+            html = page.read_text("utf-8")
+            assert f'<model-graph graph="tinymodels.{name}-' in html
+            back = re.search(r'<a href="([^"]*)">The zoo</a>', html)[1]
+            assert follow(page, back, out) == catalogue
     url = "guide/zoo/tinymodels.Net" + ("/" if folders else ".html")
     assert f"<loc>https://example.org/sub/{url}</loc>" in (out / "sitemap.xml").read_text()
     searched = json.loads((out / "search" / "search_index.json").read_text("utf-8"))["docs"]
     assert any(doc["location"].startswith(url) and "tinymodels.Net" in doc["text"] for doc in searched)
-    assert "tinymodels.Net" not in (out / "index.html").read_text("utf-8"), "the front page has the navigation"
+    assert "tinymodels.Net" not in (out / f"plain{end}").read_text("utf-8"), "each page has the navigation"
 
 
 def test_files_of_catalogues_are_there_only_with_one(make, build, tmp_path):

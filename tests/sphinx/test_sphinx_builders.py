@@ -8,13 +8,16 @@ import sys
 import xml.etree.ElementTree as ET
 import zipfile
 
+import cmarkgfm
 import msgspec
+import nh3
 import pypdfium2
 import pytest
 
 from graphs import small_graph
+from modeldiagrams.ir.describing.text import describe
 from modeldiagrams.ir.graph import Guess, OpNode
-from modeldiagrams.ir.serialize import save
+from modeldiagrams.ir.serialize import load, save
 
 # builder → where the outline must be found
 OUTPUTS = {
@@ -242,3 +245,22 @@ def test_assumptions_are_shown_by_builders_without_html(make_site, build, tmp_pa
     result = build(source, tmp_path / "out", "-b", "text", "-W")
     assert result.returncode == 0, result.stderr
     assert "A real pass may differ" in (tmp_path / "out" / "index.txt").read_text("utf-8")
+
+
+def test_markdown_has_the_description_and_the_address_of_the_graph(make_site, build, tmp_path):
+    source = make_site(
+        index=".. model-graph:: net.json\n   :caption: A *caption*.\n   :name: captioned\n   :table:\n\nBehind.\n",
+        conf='extensions.append("sphinx_markdown_builder")\nhtml_baseurl = "https://example.org/docs/"',
+    )
+    for builder in ("markdown", "html"):
+        result = build(source, tmp_path / builder, "-b", builder, "-W", "-n")
+        assert result.returncode == 0, result.stderr
+    page = (tmp_path / "markdown" / "index.md").read_text("utf-8")
+    (address,) = re.findall(r"^The whole graph: https://example\.org/docs/(.*)", page, re.MULTILINE)
+    assert load(tmp_path / "html" / address) == load(source / "net.json")
+    text = describe(load(source / "net.json"), f"https://example.org/docs/{address}")
+    assert f"```markdown\n{text.rstrip()}\n```" in page
+    seen = re.sub(r"\s+", " ", nh3.clean(cmarkgfm.github_flavored_markdown_to_html(page), tags={"td"}))
+    assert " A caption. " in seen
+    assert "<td>fc</td> <td>Linear</td> <td>1×2</td> <td>8</td>" in seen
+    assert re.search(r"<td>1</td> Parameters: 8, all trainable FLOPs: not counted Memory: 32 B .* Behind\. $", seen)

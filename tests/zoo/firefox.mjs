@@ -35,6 +35,10 @@ const hidden = (selector) =>
 const widget = (action, ...values) =>
   page.evaluate(`(${action})(document.querySelector("model-graph").widget, ...${JSON.stringify(values)})`);
 
+/** Call a function with the element. */
+const element = (action, ...values) =>
+  page.evaluate(`(${action})(document.querySelector("model-graph"), ...${JSON.stringify(values)})`);
+
 /** Click what can be seen and has a name that fits. */
 async function press(name) {
   const found = await until((name) => {
@@ -356,7 +360,7 @@ await tryTo("a theme is chosen, the graph is saved, and the menu closes", async 
     const stage = document.querySelector("model-graph").shadowRoot.querySelector(".mg-stage");
     return getComputedStyle(stage).backgroundColor === "rgb(21, 23, 26)";
   });
-  await press("^As the page");
+  await press("^Same as the page");
   // what a page downloads is written to a folder of the reader's: here, the link to it is seen
   await page.evaluate(() => {
     HTMLAnchorElement.prototype.click = function () {
@@ -384,6 +388,69 @@ await tryTo("a next hit is gone to by its button", async () => {
   await selected("layers.0.mlp.up");
   await press("^Next");
   await selected("layers.1.mlp.up");
+});
+for (const name of ["plain", "react", "vue"]) {
+  await tryTo(`the element's example selects and hears of it: ${name}`, async () => {
+    await open(`${name}.html`);
+    await (await node("layers.0")).click();
+    await until(() => document.querySelector("#chosen").textContent === "layers.0");
+  });
+}
+await tryTo("an editor follows the element to a line of code, and the element the editor", async () => {
+  await open("editor.html");
+  const sourced = await element(async (element) => {
+    const [session] = await element.widget.tasks.layOut();
+    const { id, source } = session.traced.steps.find(({ source }) => source);
+    await element.select(id);
+    return { id, source };
+  });
+  await until(() => globalThis.sent.length > 0);
+  const [message] = await page.evaluate(() => globalThis.sent);
+  if (message.command !== "reveal" || message.source !== sourced.source) return JSON.stringify(message);
+  const [file, line] = sourced.source.split(":");
+  await element((element) => element.select(null));
+  await page.evaluate((data) => postMessage(data), { file, line: Number(line) });
+  await until(() => document.querySelector("model-graph").selected !== null);
+  return element(
+    async (element, file, line) => {
+      const [first] = await element.nodesAt(file, line);
+      return [first, element.widget.visibleAncestor(first)].includes(element.selected);
+    },
+    file,
+    Number(line),
+  );
+});
+await tryTo("the element's methods do what they say, and its events say so without bubbling", async () => {
+  await open("one.html");
+  await element((element) => {
+    globalThis.seen = [];
+    for (const name of ["select", "open", "change"]) {
+      element.addEventListener(name, ({ detail }) => globalThis.seen.push([name, detail]));
+      document.addEventListener(name, () => globalThis.seen.push(["bubbled"]));
+    }
+  });
+  const seen = () => page.evaluate(() => globalThis.seen);
+  await element((element) => element.open("layers.0.mlp"));
+  await node("layers.0.mlp.down");
+  await element((element) => element.close("layers.0"));
+  await until(() => !document.querySelector("model-graph").shadowRoot.querySelector('.mg-stage [data-id="layers.0.mlp"]'));
+  await element((element) => element.toggle("layers.1"));
+  await node("layers.1.mlp");
+  await element((element) => element.select("layers.1"));
+  await element((element) => element.select(null));
+  const told = (await seen()).map(([name, detail]) => [name, detail?.id ?? detail?.node?.id ?? null, detail?.isOpen]);
+  const opened = told.filter(([name]) => name === "open").map(([, id, isOpen]) => `${id} ${isOpen}`);
+  if (told.some(([name]) => name === "bubbled")) return "an event bubbles";
+  for (const expected of ["layers.0 true", "layers.0.mlp true", "layers.0 false", "layers.1 true"]) {
+    if (!opened.includes(expected)) return `no event: ${expected}`;
+  }
+  const changes = (await seen()).filter(([name]) => name === "change");
+  if (!changes.at(-1)[1].expanded.includes("layers.1")) return JSON.stringify(changes.at(-1));
+  const chosen = told.filter(([name]) => name === "select").map(([, id]) => id);
+  if (String(chosen.slice(-2)) !== String(["layers.1", null])) return String(chosen);
+  const refusal = await element((element) => element.select("layers.99").catch((error) => error.message));
+  if (refusal !== 'no node has the id "layers.99"') return refusal;
+  return element(async (element) => (await element.picture()).startsWith("<svg"));
 });
 results["no error was raised"] = errors.length === 0 || errors.join("\n");
 await browser.close();

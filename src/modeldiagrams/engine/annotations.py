@@ -8,10 +8,12 @@ import msgspec
 
 from modeldiagrams.engine.diagram import add_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.ir.samples import SAMPLE
 from modeldiagrams.overlay.annotate import resolve
 from modeldiagrams.overlay.image_files import read_image
 from modeldiagrams.overlay.number_files import read_numbers
 from modeldiagrams.overlay.overlay import Image
+from modeldiagrams.overlay.sampled_numbers import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,12 +57,12 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annot
     given: list[GivenNumbers] = []
     for source in said.get("values") or ():
         try:
-            given += read_numbers(source, folder)
+            given += read_samples(graph) if source == SAMPLE else read_numbers(source, folder)
         except OptionError as error:
             missing.append(error)
     overlay, problems = resolve(graph, {**said, "embed": images, "values": given})
     named = [*(one["image"] for one in files.values()), *(said.get("values") or ())]
-    sources = [str((folder / name).absolute()) for name in named if isinstance(name, str)]
+    sources = [str((folder / name).absolute()) for name in named if isinstance(name, str) and name != SAMPLE]
     return Annotations(overlay, [*missing, *problems], sources)
 
 

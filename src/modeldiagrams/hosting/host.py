@@ -18,6 +18,7 @@ from modeldiagrams.hosting.mentions import find_mentions
 from modeldiagrams.hosting.reports import is_left_out, list_accepted_problems
 from modeldiagrams.hosting.source_links import build_url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
+from modeldiagrams.ir.samples import SAMPLE
 from modeldiagrams.options.options import Compare, Figure, is_graph_file
 from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_options
 from modeldiagrams.options.reading import read_body
@@ -97,7 +98,7 @@ def _locate_files(merged: dict[str, Any], host: Host) -> None:
         merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
     if "values" in merged:
         given = parse_option("values", merged["values"])
-        merged["values"] = [host.graph_file(one) if isinstance(one, str) else one for one in given]
+        merged["values"] = [host.graph_file(one) if isinstance(one, str) and one != SAMPLE else one for one in given]
     if "embed" in merged:
         merged["embed"] = {
             at: {**one, "image": host.graph_file(one["image"])}

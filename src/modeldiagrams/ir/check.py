@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check_cases import check_cases
 from modeldiagrams.ir.check_sizes import check_sizes
@@ -21,6 +23,8 @@ from modeldiagrams.ir.times import sum_times
 
 __all__ = ["check_graph"]
 
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
 
 def check_graph(graph: Graph) -> None:
     """Check that every reference in a graph holds.
@@ -37,6 +41,7 @@ def check_graph(graph: Graph) -> None:
     check_ways(graph)
     check_cases(graph, nodes)
     check_sizes(graph, nodes)
+    _check_samples(graph)
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:
@@ -181,6 +186,16 @@ def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
         raise GraphError("$.status", "state 'partial' and an error belong together; got one without the other")
     if error is not None and error.node is not None and error.node not in nodes:
         raise GraphError("$.status.error.node", f"no such node: {error.node!r}")
+
+
+def _check_samples(graph: Graph) -> None:
+    """Check that samples are of tensors of the graph, and that pages can show their pictures."""
+    for name, sample in graph.samples.tensors.items() if graph.samples else ():
+        path = f"$.samples.tensors[{name!r}]"
+        if name not in graph.tensors:
+            raise GraphError(path, "expected the id of a tensor of this graph")
+        if not _BASE64.fullmatch(sample.picture):
+            raise GraphError(f"{path}.picture", "expected a PNG in base64")
 
 
 def _check_times(graph: Graph) -> None:

@@ -51,6 +51,7 @@ from modeldiagrams.ir.nodes import (
 )
 from modeldiagrams.ir.projection import project_case
 from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
+from modeldiagrams.ir.samples import Samples, TensorSample
 from modeldiagrams.ir.sizes import NamedBy, NamedSizes, Size
 from modeldiagrams.ir.ways import Side, UncalledModule, Way
 
@@ -83,16 +84,18 @@ __all__ = [
     "ParameterNode",
     "ParameterSpec",
     "Provenance",
+    "Samples",
     "Side",
     "Size",
     "Status",
+    "TensorSample",
     "TensorSpec",
     "UncalledModule",
     "Way",
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.7"
+VERSION = "1.8"
 OWN_FAILURE: Literal["modeldiagrams"] = "modeldiagrams"
 """`Failure.type` where the tracer failed and not the model."""
 
@@ -244,6 +247,8 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     """The passes that the graph unites; empty for a graph of one pass. Nodes and edges name the cases they are in."""
     sizes: NamedSizes | None = None
     """Names of sizes, and what depends on them; None if none were sought. Formats before 1.7 don't tell."""
+    samples: Samples | None = None
+    """What flowed in one pass; None if nobody asked. Comparisons ignore it. Formats before 1.8 don't tell."""
     provenance: Provenance
 
     def case(self, name: str) -> Graph:

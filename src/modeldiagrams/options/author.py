@@ -106,11 +106,12 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         ),
     ] = None
     values: Annotated[
-        Annotated[list[str | dict[str, Any]], Meta(title="a file, several, or a map from patterns to numbers")] | None,
+        Annotated[list[str | dict[str, Any]], Meta(title="`sample`, files, or a map from patterns to numbers")] | None,
         Meta(
             description="Numbers of nodes, which readers choose as colours in the menu; the first colour the picture."
             " JSON or CSV files, relative to the page as in links: `errors.json`, `[errors.json, times.csv]`; or"
-            " a map by pattern: `{encoder.layers.0: 0.31, '*.norm': 0}`.",
+            " a map by pattern: `{encoder.layers.0: 0.31, '*.norm': 0}`. `sample` runs the model for real and shows"
+            " each tensor's mean, spread, range and share of zeros, with pictures of maps.",
             extra={**PER_DIAGRAM, READ: read_numbers_option},
         ),
     ] = None

@@ -158,6 +158,8 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             " diagram, marked as forced and not seen."
         ),
     ] = None
+    sample: bool | None = None
+    """No option: whether to sample what flows, for `values: sample`."""
     recorded: dict[str, RecordedCall] | None = None
     """No option: class → its recorded call, where the author leaves something open."""
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, ge
 import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.ir.samples import SAMPLE
+from modeldiagrams.options.call import is_graph_file
 from modeldiagrams.options.declaring import READ
 from modeldiagrams.options.options import GROUPS, Options, View
 from modeldiagrams.options.reading import read_yaml
@@ -98,6 +100,8 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
         groups.setdefault(_DECLARED[name].field, {})[name] = plain
     if "model" not in groups.get("call", {}):
         raise OptionError("model", f"missing. {collect_help()['model']}")
+    if SAMPLE in (groups.get("author", {}).get("values") or ()) and not is_graph_file(groups["call"]["model"]):
+        groups["call"]["sample"] = True
     return msgspec.convert(groups, Options)
 
 

@@ -15,6 +15,7 @@ from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.kinds import Kind
 from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.ir.queries import short_name
+from modeldiagrams.ir.samples import SAMPLE
 from modeldiagrams.ir.spelling import nearest
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import make_groups
@@ -22,6 +23,7 @@ from modeldiagrams.overlay.image_files import read_image
 from modeldiagrams.overlay.number_files import read_numbers
 from modeldiagrams.overlay.numbers import NumberMatcher
 from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
+from modeldiagrams.overlay.sampled_numbers import read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.numbers import GivenNumbers, Numbers
     from modeldiagrams.overlay.overlay import Group, Image
 
-__all__ = ["add_numbers", "annotate", "resolve"]
+__all__ = ["add_numbers", "annotate", "resolve", "wants_samples"]
 
 _OF_CONTAINERS = ("arrange", "align_items")
 _SHOWN = 3
@@ -169,10 +171,24 @@ def add_numbers(graph: Graph, overlay: Overlay | None, values: Any) -> Overlay |
     """Add numbers, as `read_numbers` takes them, to an overlay; warn of those that name no node."""
     if values is None:
         return overlay
-    more, problems = resolve(graph, {"values": read_numbers(values)})
+    given = [one for source in _as_list(values) for one in _read_values(graph, source)]
+    more, problems = resolve(graph, {"values": given})
     for problem in problems:
         warnings.warn(str(problem), stacklevel=3)
     return overlay | more if overlay else more
+
+
+def wants_samples(values: Any) -> bool:
+    """Whether numbers, as `add_numbers` takes them, include what flows."""
+    return any(isinstance(one, str) and one == SAMPLE for one in _as_list(values))
+
+
+def _as_list(values: Any) -> Sequence[Any]:
+    return values if isinstance(values, list | tuple) else [values]
+
+
+def _read_values(graph: Graph, source: Any) -> list[GivenNumbers]:
+    return read_samples(graph) if isinstance(source, str) and source == SAMPLE else read_numbers(source)
 
 
 class _NodeFinder:

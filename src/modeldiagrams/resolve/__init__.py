@@ -24,6 +24,7 @@ from modeldiagrams.resolve.names.candidates import preferring_sizes
 from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
 from modeldiagrams.resolve.parts import find_call, find_method, find_part
 from modeldiagrams.resolve.recorded_call import recorded_options
+from modeldiagrams.resolve.sampling import add_samples
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "InputsError",
     "Target",
+    "complete_graph",
     "find_inputs",
     "graph_of",
     "loaded_sources",
@@ -81,6 +83,8 @@ class Target:
     """How the model was made; None for a part of it, and a model that was given."""
     entry: Callable[..., Any] | None = None
     """What runs in place of the model's forward."""
+    random_inputs: bool = False
+    """As in `Samples`."""
 
 
 def resolve(call: Call, device: str | None = None, built: Built | None = None) -> Target:
@@ -164,6 +168,7 @@ def _resolved(call: Call, device: str | None, made: Built | None) -> Target:
         trace=None if device or call.measure_time else inputs.trace,  # that was on the CPU, and without times
         built=built,
         entry=entry,
+        random_inputs=call.inputs_from is None,
     )
 
 
@@ -185,12 +190,24 @@ def graph_of(  # noqa: PLR0913  (as `own_models.trace`)
     measure_time: bool = False,
     explore: bool = False,
     dims: Mapping[str, Any] | Literal["auto"] | None = None,
+    sample: bool = False,
 ) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
     found = record(target, mode, costs=costs, measure_time=measure_time)
-    sizes = None if explore else find_sizes(found, target, dims)
+    graph = complete_graph(found, target, explore=explore, dims=dims, sample=sample)
+    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+
+
+def complete_graph(
+    found: Trace, target: Target, *, explore: bool, dims: Mapping[str, Any] | Literal["auto"] | None, sample: bool
+) -> Graph:
+    """Add what further passes tell to the graph of a pass: other sides, or names of sizes and samples."""
     graph = unite_traces({AS_TRACED: found}, explores=explore).graph
-    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions), sizes=sizes)
+    if explore:
+        return graph
+    sizes = find_sizes(found, target, dims)
+    graph = add_samples(graph, found, random_inputs=target.random_inputs) if sample else graph
+    return msgspec.structs.replace(graph, sizes=sizes)
 
 
 def _has_mode(graph: Graph, mode: Mode) -> bool:

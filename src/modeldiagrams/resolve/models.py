@@ -52,7 +52,7 @@ def make_variants(call: Call, device: str | None = None) -> Iterator[Built]:
         TargetError: as `make_model`, if no variant can be made.
     """
     try:
-        default = make_model(call, LARGE if device is None and not call.measure_time else math.inf)
+        default = make_model(call, LARGE if device is None and not (call.measure_time or call.sample) else math.inf)
     except TargetError:
         variants = [*_smaller(call), *_by_factory(call)]
         if not variants:

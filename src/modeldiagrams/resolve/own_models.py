@@ -12,13 +12,12 @@ from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError, TargetError
-from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.options.case_options import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.dims import OFF, read_dims
 from modeldiagrams.options.options import Call
-from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
+from modeldiagrams.resolve import Target, complete_graph, find_inputs, graph_of, record, take_part
 from modeldiagrams.resolve.case_traces import in_one_mode
-from modeldiagrams.resolve.dimensions.probe import AUTO, find_sizes
+from modeldiagrams.resolve.dimensions.probe import AUTO
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
@@ -50,6 +49,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None = None,
     explore: bool = False,
     dims: Mapping[str, Any] | Literal["auto"] | None = None,
+    sample: bool = False,
 ) -> Graph:
     """Run one forward pass of a model and record it, or several.
 
@@ -68,6 +68,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
             value) and ``method``, called in place of ``forward``. ``generate``: those of a model of transformers.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided.
         dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``, or ``auto``; `Graph.sizes` has what follows.
+        sample: Whether to read each tensor's values in one more pass, with real ones, for `Graph.samples`; of one case.
 
     Returns:
         The graph of the pass, or of all cases.
@@ -84,10 +85,8 @@ def trace(  # noqa: PLR0913  (as in the tracer)
     if cases is not None:
         return _trace_cases(model, args, kwargs, cases, part=part, explore=explore, mode=mode, **options)
     if part is not None:
-        return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims)
-    found, target = _trace_once(model, args, kwargs, mode, **options)
-    graph = unite_traces({AS_TRACED: found}, explores=explore).graph
-    return msgspec.structs.replace(graph, sizes=find_sizes(found, target, dims))
+        return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims, sample=sample)
+    return complete_graph(*_trace_once(model, args, kwargs, mode, **options), explore=explore, dims=dims, sample=sample)
 
 
 def _check_dims(dims: Any, *, has_several: bool) -> None:
@@ -137,7 +136,14 @@ def _infer_target(model: nn.Module) -> Target:
     kind = type(model)
     inputs = find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
-    return Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    return Target(
+        model=model,
+        args=inputs.args,
+        kwargs=inputs.kwargs,
+        assumptions=inputs.assumptions,
+        note=note,
+        random_inputs=True,
+    )
 
 
 def _trace_cases(  # noqa: PLR0913  (those of `trace`)

@@ -60,13 +60,14 @@ if TYPE_CHECKING:
 class Rerun(Protocol):
     """Runs a pass again."""
 
-    def __call__(
+    def __call__(  # noqa: PLR0913  (one parameter for each choice)
         self,
         prepare: Prepare,
         *,
         assumes_fewer: bool = False,
         assumes_unlike: bool = False,
         knows_inputs: bool = True,
+        real: bool = False,
         arguments: Arguments | None = None,
     ) -> tuple[Graph, set[str]]:
         """Return the graph, and the files that ran.
@@ -76,6 +77,7 @@ class Rerun(Protocol):
             assumes_fewer: Whether to assume other sizes.
             assumes_unlike: Whether these differ from each other, too.
             knows_inputs: Whether a pass without values uses those of its inputs.
+            real: Whether the pass has real values, whatever the trace had.
             arguments: Those of the function inside the model, see `unwrap`, positional and by name, in place of the
                 traced ones; the graph has no ways then.
         """
@@ -164,6 +166,7 @@ def _rerun(  # noqa: PLR0913  (the first two are those of the trace)
     assumes_fewer: bool = False,
     assumes_unlike: bool = False,
     knows_inputs: bool = True,
+    real: bool = False,
     arguments: Arguments | None = None,
 ) -> tuple[Graph, set[str]]:
     """Do what `Rerun` says."""
@@ -172,6 +175,8 @@ def _rerun(  # noqa: PLR0913  (the first two are those of the trace)
     attempt = dataclasses.replace(
         attempt, assumes_fewer=assumes_fewer, assumes_unlike=assumes_unlike, knows_inputs=knows_inputs
     )
+    if real:
+        attempt = dataclasses.replace(attempt, mode="real", concrete=False)
     return _record(invocation, attempt, costs=costs, prepare=prepare, ways=arguments is None)
 
 

@@ -24,6 +24,7 @@ from modeldiagrams.resolve.code.user_code import failure, is_external, is_out_of
 from modeldiagrams.resolve.dimensions.probe import AUTO, find_sizes
 from modeldiagrams.resolve.exploring import unite_traces
 from modeldiagrams.resolve.libraries.public_models import find_models
+from modeldiagrams.resolve.sampling import add_samples
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.tracer.decisions.explore import OUT_OF_TIME
@@ -50,6 +51,7 @@ _MANY_MODULES = 100
 _SAME_NUMBERS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"}
 """Environment that limits computing libraries to instructions of all processors, for equal numbers."""
 _NO_NAMES = "Option `dims` names nothing here: a diagram of several passes shows numbers"
+_NO_SAMPLES = "Values were not sampled: this is a diagram of several passes"
 _THREADS = 2
 """Fixed, because sums depend on the number of threads."""
 
@@ -136,6 +138,8 @@ def _trace(request: TraceRequest, seconds_left: Callable[[], float]) -> Traced:
     )
     if isinstance(call.dims, dict) and (call.cases or call.explore):
         traced = dataclasses.replace(traced, graph=_add_note(traced.graph, _NO_NAMES))
+    if call.sample and (call.cases or call.explore):
+        traced = dataclasses.replace(traced, graph=_add_note(traced.graph, _NO_SAMPLES))
     targets, tried = traced.targets, tuple(line for target in traced.targets for line in target.tried)
     graph = _add_memory_hint(traced.graph, request.limits)
     classes = {type(module) for target in targets for module in target.model.modules()}
@@ -167,10 +171,13 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
     with seeded():
         trace = record(target, call.mode or "auto", measure_time=bool(call.measure_time))
         sizes = None if call.explore else _find_sizes(trace, target, call)
-        trace = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
-    assumptions = (*target.assumptions, *trace.graph.assumptions)
-    graph = msgspec.structs.replace(trace.graph, assumptions=assumptions, sizes=sizes)
-    return TracedCases(graph, trace.sources, (target,))
+        united = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
+        graph = united.graph
+        if call.sample and not call.explore:
+            graph = add_samples(graph, trace, random_inputs=target.random_inputs)
+    assumptions = (*target.assumptions, *graph.assumptions)
+    graph = msgspec.structs.replace(graph, assumptions=assumptions, sizes=sizes)
+    return TracedCases(graph, united.sources, (target,))
 
 
 def _find_sizes(trace: Trace, target: Target, call: Call) -> NamedSizes | None:

@@ -142,7 +142,7 @@ class ModelGraph extends HTMLElement {
 
   async #check(id: string): Promise<void> {
     const [session] = await this.#opened().tasks.layOut();
-    if (!session.traced.nodes.has(id)) throw new Error(`no node has the id ${JSON.stringify(id)}`);
+    if (!session.indexOf(id).nodes.has(id)) throw new Error(`no node has the id ${JSON.stringify(id)}`);
   }
 
   async #set(id: string, isOpen: boolean): Promise<void> {

@@ -34,6 +34,11 @@ export function isCosted(kind: string): boolean {
   return !/^(input|output|constant|buffer)$/.test(kind);
 }
 
+/** Whether a box of this kind shows a lens: it can have costs, or an author gives a number to it, as to an input. */
+export function showsLens(kind: string, cost: Cost, lens: BoxLens): boolean {
+  return isCosted(kind) || (isNumberLens(lens) && amountOf(cost, lens) !== undefined);
+}
+
 /** An amount, including FLOPs per byte moved, which don't add up. */
 export function amountOf(cost: Cost, lens: BoxLens): number | undefined {
   if (isNumberLens(lens)) return cost.numbers[Number(lens.slice("numbers".length))];

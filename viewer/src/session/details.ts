@@ -15,6 +15,9 @@ const MAX_COMPARED = 200;
 /** Facts about a block rather than its place in the model. */
 const OWN = new Set(["author", "inputs", "outputs", "arguments", "weights", "tied", "parameters", "flops", "memory"]);
 
+/** Facts that differ between equal blocks; the details give those of the first. */
+const OF_ONE = new Set<Detail["label"]>(["given", "flows"]);
+
 type Amounts = Partial<Record<Detail["label"], string>>;
 
 /** The details of a node and of what it represents; of the model if the id is empty. */
@@ -34,7 +37,7 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
     const amount = amounts[fact.label];
     const [first = "", ...others] = fact.lines;
     const each = fact.label === "time" ? timesOf(session, ids) : first;
-    if (amount === undefined) return fact;
+    if (amount === undefined) return OF_ONE.has(fact.label) ? ofFirst(fact, nameOf(session, ids[0] ?? "")) : fact;
     const inCases = isByCase(session, fact) ? amountsByCase(session, ids, fact.label) : [];
     return { ...fact, lines: inCases.length > 0 ? inCases : [all(amount), fill(words.each, each), ...others] };
   });
@@ -46,6 +49,11 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
     times,
     facts: differing.length > 0 ? [...facts, { label: "differing", lines: differing }] : facts,
   };
+}
+
+function ofFirst(fact: Detail, name: string): Detail {
+  const { lines, pictures = lines } = fact; // lines after those with pictures are about the whole pass
+  return { ...fact, lines: lines.map((line, i) => (i < pictures.length ? fill(words.inEach, name, line) : line)) };
 }
 
 /** Whether a fact has lines for cases. */

@@ -12,6 +12,15 @@ export interface Detail {
   lines: string[];
   /** File and line of each of the lines; empty for none. */
   places?: string[];
+  /** A picture below each of the lines, where there is one. */
+  pictures?: (Thumbnail | undefined)[];
+}
+
+export interface Thumbnail {
+  /** A `data:` URL. */
+  source: string;
+  /** What it shows. */
+  text: string;
 }
 
 /** `T = 8192, B = 4`: the sizes of inputs that aren't those of the pass. */

@@ -18,6 +18,7 @@ import { fill } from "../shared/strings.js";
 import { argumentsOf as namedArguments } from "../view/labels/size_words.js";
 import { type Detail, pathOf, sizesInWords, tensorText, typeOf } from "./naming.js";
 import { numbersInside, writtenNumber } from "./numbers.js";
+import { sampleFacts } from "./sample_facts.js";
 import { sizeFacts } from "./size_facts.js";
 import { wayFacts } from "./way_facts.js";
 
@@ -74,6 +75,7 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
       lines: withShare(known, model, "activation_bytes", (value) => sign("memory") + formatBytes(value)),
     },
     { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
+    ...sampleFacts(index, node, outputTensors(index, node)),
     { label: "given", lines: numbersFacts(index, id) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
     ...wayFacts(index, node),
@@ -140,13 +142,16 @@ function arrivingAt(index: GraphIndex, id: string): string[] {
 }
 
 function outputsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
-  if (node === undefined || node.kind === "module") {
-    return Object.entries((node ?? index.graph.model).outputs ?? {}).map(([name, tensor]) =>
-      tensorText(index, tensor, name),
-    );
-  }
-  if (node.kind === "function") return contentsOf(index, node.id).outputs.map((tensor) => tensorText(index, tensor));
-  return "outputs" in node ? (node.outputs ?? []).map((tensor) => tensorText(index, tensor)) : [];
+  const named =
+    node === undefined || node.kind === "module" ? Object.keys((node ?? index.graph.model).outputs ?? {}) : [];
+  return outputTensors(index, node).map((tensor, i) => tensorText(index, tensor, named[i]));
+}
+
+/** The tensors that a node or the model returns. */
+function outputTensors(index: GraphIndex, node: GraphNode | undefined): readonly string[] {
+  if (node === undefined || node.kind === "module") return Object.values((node ?? index.graph.model).outputs ?? {});
+  if (node.kind === "function") return contentsOf(index, node.id).outputs;
+  return "outputs" in node ? (node.outputs ?? []) : [];
 }
 
 function argumentsOf(index: GraphIndex, node: GraphNode | undefined): string[] {

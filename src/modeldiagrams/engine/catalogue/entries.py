@@ -39,7 +39,7 @@ class CatalogueModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
-    """Models that have a class and the same parts, and differ in sizes: one entry of a catalogue."""
+    """Models of a class with the same parts and operations, which differ in sizes: one entry of a catalogue."""
 
     name: str
     """Short name: of its only model, or of the class of all."""

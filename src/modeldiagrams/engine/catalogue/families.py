@@ -41,8 +41,8 @@ def join_aliases(models: Iterable[CatalogueModel]) -> list[CatalogueModel]:
 
 
 def _graph_of(model: CatalogueModel) -> str:
-    """Return what is the same for equal graphs; empty if a part is unknown, which may differ."""
-    return model.figures.structure if model.figures and model.figures.state != "partial" else ""
+    """Return what is the same for equal graphs; empty without a complete pass: what is unknown may differ."""
+    return model.figures.structure if model.figures and model.figures.state == "complete" else ""
 
 
 def _rank_name(name: str) -> tuple[Any, ...]:
@@ -52,7 +52,7 @@ def _rank_name(name: str) -> tuple[Any, ...]:
 
 
 def find_families(models: Iterable[CatalogueModel]) -> tuple[Family, ...]:
-    """Make a family of the models that have a class and the same parts."""
+    """Make a family of the models that have a class, the same parts and the same operations."""
     groups = _group(models, _design_of)
     families = [_make_family(sorted(members, key=_rank_size)) for members in groups]
     named = Counter(family.name for family in families)
@@ -68,7 +68,10 @@ def _distinguish(family: Family) -> Family:
 
 
 def _design_of(model: CatalogueModel) -> Any:
-    return (model.figures.class_, model.traits.parts) if model.figures and model.traits else model.name
+    if not model.figures or not model.traits:
+        return model.name
+    # one class may hold several designs, such as VGG with and without BatchNorm; sizes need no other operations
+    return model.figures.class_, model.traits.parts, model.figures.ops
 
 
 def _rank_size(model: CatalogueModel) -> tuple[int, str]:

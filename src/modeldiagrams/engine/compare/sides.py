@@ -11,6 +11,8 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from modeldiagrams.common.files import GRAPHS
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir import serialize
@@ -39,7 +41,7 @@ class Downloaded(NamedTuple):
 
 
 def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) -> Graph:
-    """Get the graph that one side of a comparison names.
+    """Get the graph that one side of a comparison names, without samples of what flowed, which differ in any case.
 
     Args:
         side: A graph file, `-` for stdin, ``git:REV:path``, the address of a graph file, or a model.
@@ -49,6 +51,10 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
     Raises:
         ModelDiagramsError: if there is no graph, with its location.
     """
+    return msgspec.structs.replace(_graph_of(side, trace, folder), samples=None)
+
+
+def _graph_of(side: str, trace: Callable[[str], Graph], folder: Path) -> Graph:
     if side.startswith(SCHEMES):
         return _read(side, download(side).content)
     if side.startswith("git:"):

@@ -29,6 +29,8 @@ def record_inputs(recorder: OpRecorder, invocation: Invocation) -> None:
             seen[id(tensor)] = source.set_value(spec_of(tensor))
             recording.inputs.append(source)
             recorder.tracker.assign(tensor, source.value)
+            if recorder.on_value is not None:
+                recorder.on_value(source.value, tensor)
         recording.root.inputs[name] = seen[id(tensor)]
 
 

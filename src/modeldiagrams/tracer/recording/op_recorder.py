@@ -61,6 +61,8 @@ class OpRecorder(TorchFunctionMode):
         """Called by `CallStack` with a lazy module whose weights were just made."""
         self.counter: Any = None
         """The mode that counts FLOPs, if they are wanted."""
+        self.on_value: Callable[[Value, Tensor], None] | None = None
+        """Called with each value and the tensor that holds it, if someone wants to read them."""
         self._on_write = before_write
         self._describe = functools.cache(describe_function)
         self._sites: dict[Any, CallSite] = {}
@@ -297,6 +299,8 @@ class OpRecorder(TorchFunctionMode):
         index = len(outputs)
         value = Value(f"{op.id}:{index}", op, index, spec)
         outputs.append(value)
+        if self.on_value is not None:  # seldom
+            self.on_value(value, tensor)
         is_new_memory = self.tracker.assign(tensor, value, written=written)
         if written:
             return

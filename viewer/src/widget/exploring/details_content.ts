@@ -1,5 +1,5 @@
 /** The content of the details panel: facts about a node, and buttons for actions on it. */
-import type { Detail } from "../../session/naming.js";
+import type { Detail, Thumbnail } from "../../session/naming.js";
 import type { NodeDetails } from "../../session/node_details.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
@@ -45,9 +45,13 @@ const MAX_LENGTH = 2000;
 /** Facts with more lines than this are closed after the first. */
 const FOLDED: Partial<Record<Detail["label"], number>> = { ways: 5, uncalled: 8 };
 
-function factRow(widget: Widget, { label, lines, places = [] }: Detail): HTMLElement {
+function factRow(widget: Widget, { label, lines, places = [], pictures = [] }: Detail): HTMLElement {
   const shown = lines.slice(0, MAX_LINES).map((line, i): (Node | string)[] => {
-    return [shorten(line), ...(places[i] ? [" ", ...placeLink(widget, places[i])] : [])];
+    return [
+      shorten(line),
+      ...(places[i] ? [" ", ...placeLink(widget, places[i])] : []),
+      ...(pictures[i] ? [thumbnail(pictures[i])] : []),
+    ];
   });
   if (lines.length > MAX_LINES) shown.push([fill(words.moreLines, lines.length - MAX_LINES)]);
   const [first = [], ...others] = shown;
@@ -57,6 +61,13 @@ function factRow(widget: Widget, { label, lines, places = [] }: Detail): HTMLEle
   const summary = make("summary", "", fill(words.moreLines, others.length));
   const rest = make("details", "", summary, ...others.map((line) => box("", ...line)));
   return make("dl", "", title, make("dd", "", ...first), make("dd", "", rest));
+}
+
+function thumbnail({ source, text }: Thumbnail): HTMLElement {
+  const image = make("img", "mg-thumbnail");
+  image.src = source;
+  image.alt = text;
+  return make("figure", "", image, make("figcaption", "", text));
 }
 
 export function shorten(text: string): string {

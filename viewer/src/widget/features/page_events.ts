@@ -10,9 +10,9 @@ export interface NodeFacts {
   kind: string;
   /** Dotted path of a module. */
   path: string | undefined;
-  /** Fully qualified class of a module, or name of an op. */
+  /** Fully qualified class of a module, or name of an op or a function. */
   type: string | undefined;
-  /** `file:line` where an op is called, or where the class of a module is defined. */
+  /** `file:line` where an op or a function is called, or where the class of a module is defined. */
   source: string | undefined;
 }
 
@@ -42,18 +42,29 @@ export function pageEvents(widget: Widget): void {
 /** The facts of a node; before the graph is loaded, only its id is known. */
 export function factsOf(widget: Widget, id: string | undefined): NodeFacts | null {
   if (!id) return null;
-  return factsIn(widget.session?.traced.nodes.get(id), id);
+  return factsIn(widget.session?.indexOf(id).nodes.get(id), id);
 }
 
 function factsIn(node: GraphNode | undefined, id: string): NodeFacts {
-  const { kind = "", path, class: type, name, source } = (node ?? {}) as Partial<Record<string, string>>;
-  return { id, kind, path, type: type ?? name, source };
+  const {
+    kind = "",
+    path,
+    class: type,
+    name,
+    source,
+    call_site: site,
+  } = (node ?? {}) as Partial<Record<string, string>>;
+  return { id, kind, path, type: type ?? name, source: kind === "function" ? site : source };
 }
 
-/** Ids of the nodes whose `source` is this line, in execution order. */
+/** Ids of the nodes whose `source` is this line, in execution order; function calls come first. */
 export function nodesAt(session: Session, file: string, line: number): string[] {
   const place = `${file}:${line}`;
   const isThere = (source: string | undefined) => source === place || source?.endsWith(`/${place}`) === true;
-  const found = session.traced.steps.filter((node) => isThere(factsIn(node, node.id).source));
-  return found.map(({ id }) => id);
+  const { nodes, steps } = session.grouped;
+  const calls = [...nodes.values()].filter(({ kind }) => kind === "function");
+  return [...calls, ...steps]
+    .map((node) => factsIn(node, node.id))
+    .filter(({ source }) => isThere(source))
+    .map(({ id }) => id);
 }

@@ -3,7 +3,7 @@
 import { sum } from "d3-array";
 import { callsOf } from "../../graph/bounds.js";
 import { shortName } from "../../graph/names.js";
-import { amountOf, type BoxLens, type Cost, type Costs, isCosted } from "../../session/costs.js";
+import { type BoxLens, type Cost, type Costs, isCosted, showsLens } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
 import { pathOf, sizesInWords, typeOf } from "../../session/naming.js";
 import { isNumberLens } from "../../session/numbers.js";
@@ -205,9 +205,7 @@ export class Lenses {
   #read(id: string, scale: BoxScale | undefined): CostReading | undefined {
     const found = this.#boxes?.boxes.get(id);
     if (found === undefined || scale === undefined) return undefined;
-    // an author's numbers may be of inputs, too
-    const isShown = isCosted(found.item.kind) || amountOf(found.cost, scale.lens) !== undefined;
-    return isShown ? scale.read(found.cost) : undefined;
+    return showsLens(found.item.kind, found.cost, scale.lens) ? scale.read(found.cost) : undefined;
   }
 
   #explain(scale: BoxScale): void {

@@ -4,7 +4,7 @@ import { CLASS_HUES } from "../../draw/palette.js";
 import { DETAIL_SIZE, isTwoLines } from "../../layout/coord/metrics.js";
 import { textWidth } from "../../layout/coord/text_metrics.js";
 import type { Layout, Placed } from "../../layout/layout.js";
-import { amountOf, type BoxLens, isCosted } from "../../session/costs.js";
+import { type BoxLens, showsLens } from "../../session/costs.js";
 import type { Lens, SessionState } from "../../session/diagram_data.js";
 import { isNumberLens, type NumberLens } from "../../session/numbers.js";
 import type { Session } from "../../session/session.js";
@@ -53,7 +53,7 @@ function byCost(session: Session, state: SessionState, layout: Layout, lens: Box
     .rolled(state)
     .boxes(layout.root.frame)
     .map(({ item, ids }) => ({ item, cost: costs.of(ids, index) }))
-    .filter(({ item, cost }) => isCosted(item.kind) || amountOf(cost, lens) !== undefined);
+    .filter(({ item, cost }) => showsLens(item.kind, cost, lens));
   const readings = new Map(boxes.map(({ item, cost }) => [item.id, scale.read(cost)]));
   const barOf = ({ length, start = 0, amount }: CostReading): Partial<Tint> =>
     length === undefined || !isNumberLens(lens) ? {} : { amount, bar: [start, length] };
