@@ -163,7 +163,8 @@ def test_wrong_marks(text: str, message: str) -> None:
         ("graphs/net.json depth=x", "README.md:6: graphs/net.json: option `depth`: expected"),
         ("graphs/net.json caption=x", "README.md:6: graphs/net.json: option `caption`: belongs to pages"),
         ("graphs/net.json colour=x", "README.md:6: graphs/net.json: option `colour`: unknown"),
-        ("graphs/none.json", "README.md:6: graphs/none.json: "),
+        ("graphs/none.json", "README.md:6: graphs/none.json: expected a readable graph file"),
+        ("graphs/net.json width=wide", "README.md:6: graphs/net.json: option `width`: expected CSS pixels or percent"),
     ],
 )
 def test_wrong_options_write_nothing(project: Path, mark: str, message: str) -> None:
@@ -172,6 +173,13 @@ def test_wrong_options_write_nothing(project: Path, mark: str, message: str) -> 
     assert message in run("README.md", status=2)
     assert (project / "README.md").read_text("utf-8") == text
     assert not [*project.glob("*.svg")]
+
+
+def test_a_file_without_marks_is_named(project: Path) -> None:
+    (project / "README.md").write_text("# Nets\n", "utf-8")
+    for words in ([], ["--check"]):
+        assert run("README.md", *words).splitlines()[-1].startswith("README.md: nothing to draw")
+    assert (project / "README.md").read_text("utf-8") == "# Nets\n"
 
 
 def test_the_action_checks_and_comments(project: Path) -> None:

@@ -48,6 +48,9 @@ def readme_command(files: tuple[Path, ...], into: str, base_url: str, *, check: 
         for file in files:
             with show_progress(f"drawing the pictures of {file}"):
                 updates[file] = update_readme(file, partial(_get, file, graphs), into, base_url)
+    for file, update in updates.items():
+        if not update.marks:
+            echo(f"{file}: nothing to draw, because it has no mark `<!-- model-graph: mypkg.Model -->`", err=True)
     outdated = [
         f"{path}: {'no longer shown' if path in update.outdated else 'out of date'}"
         for update in updates.values()

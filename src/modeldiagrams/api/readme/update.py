@@ -29,6 +29,7 @@ __all__ = ["ReadmeUpdate", "update_readme"]
 
 _OWN = ("link", "alt", "width")
 """Options of marks besides those of call, limits and view."""
+_WIDTH = re.compile(r"[1-9]\d*(\.\d+)?%?")
 _PICTURE = re.compile(r'(?:src|srcset)="([^"]+\.svg)"')
 
 
@@ -36,10 +37,12 @@ class ReadmeUpdate(NamedTuple):
     """What a README needs.
 
     Attributes:
+        marks: The number of marked places.
         files: Path → content of the files that differ from those on the disk, the README last.
         outdated: Pictures of earlier marks that the README no longer shows.
     """
 
+    marks: int
     files: dict[Path, bytes]
     outdated: list[Path]
 
@@ -80,11 +83,12 @@ def update_readme(
         try:
             contents.append(_draw(mark, readme, get_graph, folder, base, files))
         except ModelDiagramsError as error:
-            raise ModelDiagramsError(f"{readme}:{mark.line}: {mark.model}: {error}") from error
+            reason = str(error).removeprefix(f"{mark.model}: ")
+            raise ModelDiagramsError(f"{readme}:{mark.line}: {mark.model}: {reason}") from error
     before = {_locate(readme, src, base) for mark in marks for src in _PICTURE.findall(text[mark.start : mark.stop])}
     outdated = sorted(path for path in before - files.keys() if path.is_file())
     files[readme] = fill_marks(text, marks, contents).encode()
-    return ReadmeUpdate({path: new for path, new in files.items() if not _has(path, new)}, outdated)
+    return ReadmeUpdate(len(marks), {path: new for path, new in files.items() if not _has(path, new)}, outdated)
 
 
 def _draw(  # noqa: PLR0913, PLR0917  (what a place needs)
@@ -99,6 +103,10 @@ def _draw(  # noqa: PLR0913, PLR0917  (what a place needs)
             raise ModelDiagramsError(
                 f"option `{name}`: belongs to pages; a picture in a README has {', '.join(allowed)}"
             )
+    if not _WIDTH.fullmatch(own.get("width", "1")):
+        raise ModelDiagramsError(
+            f"option `width`: expected CSS pixels or percent, `480` or `50%`, got {own['width']!r}"
+        )
     options = parse_options({**given, "model": mark.model})
     graph = get_graph(options)
     view = {name: value for name, value in given.items() if name in list_options(View)}
