@@ -65,7 +65,7 @@ def readme_command(files: tuple[Path, ...], into: str, base_url: str, link: str,
             with show_progress(f"drawing the pictures of {file}"):
                 updates[file] = update_readme(file, partial(_get, file, graphs), into, base_url, link)
             if not updates[file].shown:
-                echo(f"{file}: no place is marked; expected `<!-- model-graph: mypkg.Model -->`", err=True)
+                echo(f"{file}: nothing to draw, because it has no mark `<!-- model-graph: mypkg.Model -->`", err=True)
         changes = [line for update in updates.values() for line in update.changes]
         dropped = _list_dropped(updates)
         for line in (line for update in updates.values() for line in update.problems):

@@ -33,7 +33,7 @@ _OWN = ("link", "alt", "width")
 _PICTURE = re.compile(r'(?:src|srcset)="(?!/)([^"]+-[0-9a-f]{8}(?:\.dark)?\.svg)"')
 """A picture of ours, by its name."""
 _ALT = re.compile(r'<img alt="([^"]*)"')
-_WIDTH = re.compile(r"\d+(\.\d+)?")
+_WIDTH = re.compile(r"[1-9]\d*(\.\d+)?%?")
 
 
 class ReadmeUpdate(NamedTuple):
@@ -87,7 +87,7 @@ def update_readme(
         try:
             drawn = _draw(mark, place, get_graph, link)
         except ModelDiagramsError as error:
-            raise ModelDiagramsError(f"{at}: {error}") from error
+            raise ModelDiagramsError(f"{at}: {str(error).removeprefix(f'{mark.model}: ')}") from error
         contents.append(drawn.text)
         files |= drawn.files
         before |= {place.locate(source) for source in _PICTURE.findall(old)}
@@ -161,7 +161,7 @@ def _draw(mark: Mark, place: _Place, get_graph: Callable[[Options], Graph], link
     alt = own.get("alt") or describe_picture(draw_diagram(graph, view))
     width = own.get("width") or re.search(r'width="([\d.]+)', files[path].decode())[1]  # type: ignore[index]  # every SVG has it
     if not _WIDTH.fullmatch(width):
-        raise ModelDiagramsError(f"option `width`: expected a number of CSS pixels, got {width!r}")
+        raise ModelDiagramsError(f"option `width`: expected CSS pixels or percent, `480` or `50%`, got {width!r}")
     problem = make_forward_problem(mark.model, graph)
     address = own.get("link") or link.replace("{model}", quote(mark.model))
     text = _write_block(addresses, " ".join(alt.split()), width, address)
