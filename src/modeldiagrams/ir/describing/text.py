@@ -79,6 +79,7 @@ class _Description:
         self._files = _shorten_files(graph)
         self._named: dict[str, None] = {}
         """The files whose lines are in the text, in the order of their first use."""
+        self._results: dict[str | None, dict[str, set[str]]] = {}
         self._described: dict[str, str] = {}
         """Signature, or text without sizes → id of the first call that has it."""
 
@@ -263,13 +264,18 @@ class _Description:
         if isinstance(item, ModuleNode) and len(item.outputs) > 1:
             keys = [key for key, made in item.outputs.items() if self._levels.origin(made) == tensor]
             return name + "".join(key if key.startswith("[") else f".{key}" for key in keys[:1])
-        if isinstance(item, FunctionCall) and len(self._read_from(call, part)) > 1:
+        if isinstance(item, FunctionCall) and len(self._results_read(call)[part]) > 1:
             return f"{name}/{self._name(part, self._levels.part_of(part, maker_of(tensor)), tensor)}"
         return name
 
-    def _read_from(self, call: str | None, part: str) -> set[str]:
-        reads = self._levels.by_call[call].reads.values()
-        return {read.tensor for found in reads for read in found if read.part == part}
+    def _results_read(self, call: str | None) -> Mapping[str, set[str]]:
+        """Map the parts of a call to those of their results that other parts read."""
+        if call not in self._results:
+            found = self._results[call] = defaultdict[str, set[str]](set)
+            for reads in self._levels.by_call[call].reads.values():
+                for read in reads:
+                    found[read.part].add(read.tensor)
+        return self._results[call]
 
     def _outside(self, call: str | None, tensor: str) -> str:
         """Name a value from outside by the argument that passes it, or by the id of its maker."""
