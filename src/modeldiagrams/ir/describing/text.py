@@ -37,6 +37,10 @@ _SIZES = re.compile(
     r"(?<=\()(\d+|\[[\d, ]+\])(, \d+)*|(in|out)_features=\d+|, [\d.]+[KMBT]?(?= ×|,| ←|$)| → [^;\n]*", re.MULTILINE
 )
 """What lines of equal modules of other sizes differ in."""
+_UNNAMED = ("other", "exponent", "value")
+"""Arguments of ops that are numbers to compute with, and need no name."""
+_NAMED = ("k", "shifts", "scale")
+"""The same, with a name."""
 _DIGITS = re.compile(r"\d+")
 _MOST_OUTPUTS = 12
 _MOST_SIDES = 12
@@ -48,11 +52,10 @@ _USUAL = {"stride": 1, "dilation": 1, "groups": 1, "num_layers": 1, "padding": 0
 _QUIET = {"padding_mode", "eps", "momentum", "p", "dropout"}
 
 _LEGEND = (
-    "Each line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → output"
+    "A line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → output"
     " shape`. `×n` folds equal modules in a row; `same as` and `like` refer to one above. `^name` is an argument of the"
-    " call around the line, `name=` one that the line gets, `x[1]`, `x.key` or `f()/op` one of several results, and"
-    " `:12` a line in the file of its class. Left out are ops that only reshape or copy,"
-    " numbers that ops take, and usual settings of layers."
+    " call around it, `name=` one that the line gets, `x[1]`, `x.key` or `f()/op` one of several results, and"
+    " `:12` a line in the file of its class. Ops that only reshape or copy, and usual settings, are left out."
 )
 
 
@@ -85,6 +88,7 @@ class _Description:
         self._files = _shorten_files(graph)
         self._named: dict[str, None] = {}
         """The files whose lines are in the text, in the order of their first use."""
+        self._results: dict[str | None, dict[str, set[str]]] = {}
         self._described: dict[str, str] = {}
         """Signature, or text without sizes → id of the first call that has it."""
 
@@ -157,7 +161,7 @@ class _Description:
         if isinstance(item, OpNode):
             path = self._path_of(call)
             weights = [name.removeprefix(f"{path}.") for name in item.weights.values()]
-            reads = ", ".join(filter(None, [reads, *weights]))
+            reads = ", ".join(filter(None, [reads, *weights, *_list_numbers(item)]))
         text = self._head(item, name_run([self._short(call, part) for part in run]))
         if len(run) > 1:
             text += f" ×{len(run)}"
@@ -269,13 +273,18 @@ class _Description:
         if isinstance(item, ModuleNode) and len(item.outputs) > 1:
             keys = [key for key, made in item.outputs.items() if self._levels.origin(made) == tensor]
             return name + "".join(key if key.startswith("[") else f".{key}" for key in keys[:1])
-        if isinstance(item, FunctionCall) and len(self._read_from(call, part)) > 1:
+        if isinstance(item, FunctionCall) and len(self._results_read(call)[part]) > 1:
             return f"{name}/{self._name(part, self._levels.part_of(part, maker_of(tensor)), tensor)}"
         return name
 
-    def _read_from(self, call: str | None, part: str) -> set[str]:
-        reads = self._levels.by_call[call].reads.values()
-        return {read.tensor for found in reads for read in found if read.part == part}
+    def _results_read(self, call: str | None) -> Mapping[str, set[str]]:
+        """Map the parts of a call to those of their results that other parts read."""
+        if call not in self._results:
+            found = self._results[call] = defaultdict[str, set[str]](set)
+            for reads in self._levels.by_call[call].reads.values():
+                for read in reads:
+                    found[read.part].add(read.tensor)
+        return self._results[call]
 
     def _outside(self, call: str | None, tensor: str) -> str:
         """Name a value from outside by the argument that passes it, or by the id of its maker."""
@@ -376,6 +385,16 @@ def _counts_up(run: Sequence[tuple[str, str]]) -> bool:
     numbers = [[int(number) for text in pair for number in _DIGITS.findall(text)] for pair in run[-3:]]
     steps = [[after - before for before, after in zip(*pair, strict=True)] for pair in pairwise(numbers)]
     return {*steps[-1]} <= {0, 1} and steps[0] == steps[-1]
+
+
+def _list_numbers(op: OpNode) -> Iterator[str]:
+    """List the numbers with which an op computes. Other whole numbers often follow from sizes, which shapes tell."""
+    for name, value in op.arguments.items():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value)
+        if name in _UNNAMED and (isinstance(value, float) or (name == "exponent" and isinstance(value, int))):
+            yield text
+        elif name in _NAMED and isinstance(value, float | int | list):
+            yield f"{name}={text}"
 
 
 def _write_sizes(attributes: dict[str, object]) -> str:
