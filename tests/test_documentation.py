@@ -20,8 +20,8 @@ import modeldiagrams
 from modeldiagrams.cli import main
 from modeldiagrams.engine.catalogue.listing import name_list
 from modeldiagrams.engine.diagram_ids import name_snapshot
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.mentions import find_catalogues
+from modeldiagrams.options.catalogue import read_catalogue_text
 from modeldiagrams.options.parsing import collect_help
 
 ROOT = Path(__file__).parent.parent
