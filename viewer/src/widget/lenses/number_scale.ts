@@ -9,7 +9,6 @@ import type { CostReading } from "./scale.js";
 /** Tints from the least number on; negative ones have a hue of their own. */
 const ONE_WAY = [1, 2, 3, 4, 5];
 const BOTH_WAYS = [-4, -2, 0, 2, 4];
-type Triple = [number, number, number];
 /** Names in a sentence. */
 const MOST = 3;
 
@@ -40,10 +39,10 @@ export class NumberScale {
   get entries(): { step: number; text: string }[] {
     if (this.#ends === undefined) return [];
     const written = (value: number) => writtenNumber({ ...this.#numbers, unit: "" }, value);
-    const [low] = this.#ends;
-    const [least, ...others] = this.#bounds.map(written);
-    const first = least === undefined ? written(low) : fill(words.lessThan, least);
-    const texts = [first, ...[least ?? "", ...others].map((text) => fill(words.atLeast, text))];
+    const bounds = this.#bounds.map(written);
+    const [least] = bounds;
+    const first = least === undefined ? written(this.#ends[0]) : fill(words.lessThan, least);
+    const texts = [first, ...bounds.map((bound) => fill(words.atLeast, bound))];
     return this.#steps.map((step, i) => ({ step, text: texts[i] ?? "" }));
   }
 
@@ -83,7 +82,8 @@ export class NumberScale {
   #place(value: number): number | undefined {
     if (this.#ends === undefined) return undefined;
     // halves, because the difference of two finite numbers may be infinite
-    const [low, high, at] = [...this.#ends, value].map((number) => this.#straight(number) / 2) as Triple;
+    const half = (number: number) => this.#straight(number) / 2;
+    const [low, high, at] = [half(this.#ends[0]), half(this.#ends[1]), half(value)];
     return Number.isFinite(at) ? (high === low ? 1 : (at - low) / (high - low)) : undefined;
   }
 
