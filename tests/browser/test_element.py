@@ -12,6 +12,10 @@ import torch
 
 import modeldiagrams
 from browser.elements import PAGE, VIEWER, write_element_pages
+from browser.pages import HEAD
+from gallery_models import MODELS
+from modeldiagrams.html.fragment import build_data_script, render_fragment
+from modeldiagrams.ir.graph import ModuleNode
 
 EVENTS = """e => {
   globalThis.seen = [];
@@ -138,3 +142,33 @@ def test_documented_names_exist(reader, server):
         assert re.search(rf"\b{name}\b[(:]", types)
     parts = reader.evaluate("e => [...e.shadowRoot.querySelectorAll('[part]')].map((one) => one.part.value)")
     assert {"stage", "foot", "toolbar"} <= set(parts)
+
+
+@pytest.mark.zoo
+@pytest.mark.parametrize("name", MODELS)
+def test_selected_nodes_of_real_models_lead_to_their_lines_and_back(reader, server, site, press, name):
+    case = MODELS[name]
+    graph = modeldiagrams.trace(case.make().eval(), (), case.inputs)
+    made = press.make(graph)
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(build_data_script(made), "ascii")
+    page = f"{HEAD}<main>{render_fragment(made, assets='modeldiagrams/')}</main>"
+    (site / f"real_{name}.html").write_text(page, "utf-8")
+    reader.page.goto(f"{server}/real_{name}.html")
+    reader.page.wait_for_function("document.querySelector('model-graph')?.widget !== undefined")
+    reader.evaluate(EVENTS)
+    nodes = [node for node in graph.nodes if getattr(node, "source", None)]
+    shown = [node for node in nodes if isinstance(node, ModuleNode)][:6] + nodes[:: max(1, len(nodes) // 6)]
+    for node in shown:
+        there = json.dumps(node.id)
+        if not reader.evaluate(f"e => e.node({there}).then(() => true, () => false)"):
+            continue  # plumbing has no box
+        reader.evaluate(f"e => e.select({there})")
+        found = reader.page.evaluate("seen.filter(([name]) => name === 'select').at(-1)[1].node")
+        assert found["id"] == reader.evaluate("e => e.selected")
+        assert found["id"] in {node.id, *(one.id for one in graph.ancestors(node))}  # a layer stands for its ops
+        known = graph.node(found["id"])
+        assert (found["source"], found["kind"]) == (known.source, known.kind)
+        for one in (known, node):
+            file, _, line = one.source.rpartition(":")
+            at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
+            assert one.id in at or found["id"] in at, (one.id, at)
