@@ -218,3 +218,19 @@ def test_files_of_one_name_are_told_apart(graph: Graph) -> None:
     text = modeldiagrams.describe(msgspec.structs.replace(moved, nodes=tuple(nodes)))
     assert "  - relu, other/test_describe.py:1 ← first" in text
     assert f"Source: {file}, other/test_describe.py." in text
+
+
+def test_numbers_to_compute_with_are_read_and_sizes_are_not() -> None:
+    class Norm(nn.Module):
+        """Numbers of several kinds."""
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            """Use each."""
+            x = x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt() / x.shape[0]
+            return torch.roll(x, 3, 0).topk(2).values.masked_fill(x[:, :2] > 0, -1.5)
+
+    text = modeldiagrams.describe(modeldiagrams.trace(Norm(), (torch.zeros(4, 6),)))
+    read = {name: reads for _, name, reads in lines(text)}
+    assert (read["pow"], read["add"], read["div"]) == (["x", "2"], ["mean", "1e-06"], ["mul"])
+    assert (read["roll"], read["topk"]) == (["div", "shifts=3"], ["roll", "k=2"])
+    assert read["masked_fill"] == ["topk[0]", "gt", "-1.5"]

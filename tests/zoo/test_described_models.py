@@ -258,6 +258,8 @@ def test_deepseek(asked):
     assert f"layers.{first}–{last - 1}: " in text
     gate = section(text, f"model/layers.{first}/mlp/gate")
     (chosen,) = [line for line in gate if line.startswith("topk#3")]
+    assert f", k={model.config.num_experts_per_tok} →" in chosen
+    assert any(line.startswith("mul") and f", {model.config.routed_scaling_factor:g} →" in line for line in gate)
     assert chosen.endswith(f"→ 2 of {TOKENS.numel()}×{model.config.num_experts_per_tok}")
     mlp = section(text, f"model/layers.{first}/mlp")
     assert [line.partition(" ← ")[2].partition(" →")[0] for line in mlp if line.startswith(("add", "shared"))] == [
@@ -315,7 +317,8 @@ def test_swin(asked):
                 (line,) = [one for one in section(text, "/".join(around)) if one.startswith(last)]
             at = next(k for k, one in enumerate(lines) if one.strip(" -") == line)
             inside = [one for one in lines[at + 1 : at + 4] if one.startswith("        - ")]
-            assert any("- roll" in one for one in inside) == (block.shift_size > 0 and i < 3)
+            shift = block.shift_size if i < 3 else 0
+            assert any(f", shifts={[-shift] * 2} " in one for one in inside) == (shift > 0)
 
 
 def test_texts_of_the_largest_models_are_short():

@@ -36,6 +36,10 @@ _SIZES = re.compile(
     r"(?<=\()(\d+|\[[\d, ]+\])(, \d+)*|(in|out)_features=\d+|, [\d.]+[KMBT]?(?= ×|,| ←|$)| → [^;\n]*", re.MULTILINE
 )
 """What lines of equal modules of other sizes differ in."""
+_UNNAMED = ("other", "exponent", "value")
+"""Arguments of ops that are numbers to compute with, and need no name."""
+_NAMED = ("k", "shifts", "scale")
+"""The same, with a name."""
 _DIGITS = re.compile(r"\d+")
 _MOST_OUTPUTS = 12
 _MOST_SIDES = 12
@@ -43,9 +47,9 @@ _LEAST_LIKE = 6
 """A reference to a call of other sizes leaves these out, which is only worth it for contents of so many lines."""
 
 _LEGEND = (
-    "Each line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → output"
+    "A line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → output"
     " shape`. `×n` folds equal modules in a row; `same as` and `like` refer to one above. `^name` is an argument of the"
-    " call around the line, `name=` one that the line gets, `x[1]`, `x.key` or `f()/op` one of several results, and"
+    " call around it, `name=` one that the line gets, `x[1]`, `x.key` or `f()/op` one of several results, and"
     " `:12` a line in the file of its class. Ops that only reshape or copy are left out."
 )
 
@@ -79,6 +83,7 @@ class _Description:
         self._files = _shorten_files(graph)
         self._named: dict[str, None] = {}
         """The files whose lines are in the text, in the order of their first use."""
+        self._results: dict[str | None, dict[str, set[str]]] = {}
         self._described: dict[str, str] = {}
         """Signature, or text without sizes → id of the first call that has it."""
 
@@ -151,7 +156,7 @@ class _Description:
         if isinstance(item, OpNode):
             path = self._path_of(call)
             weights = [name.removeprefix(f"{path}.") for name in item.weights.values()]
-            reads = ", ".join(filter(None, [reads, *weights]))
+            reads = ", ".join(filter(None, [reads, *weights, *_list_numbers(item)]))
         text = self._head(item, name_run([self._short(call, part) for part in run]))
         if len(run) > 1:
             text += f" ×{len(run)}"
@@ -263,13 +268,18 @@ class _Description:
         if isinstance(item, ModuleNode) and len(item.outputs) > 1:
             keys = [key for key, made in item.outputs.items() if self._levels.origin(made) == tensor]
             return name + "".join(key if key.startswith("[") else f".{key}" for key in keys[:1])
-        if isinstance(item, FunctionCall) and len(self._read_from(call, part)) > 1:
+        if isinstance(item, FunctionCall) and len(self._results_read(call)[part]) > 1:
             return f"{name}/{self._name(part, self._levels.part_of(part, maker_of(tensor)), tensor)}"
         return name
 
-    def _read_from(self, call: str | None, part: str) -> set[str]:
-        reads = self._levels.by_call[call].reads.values()
-        return {read.tensor for found in reads for read in found if read.part == part}
+    def _results_read(self, call: str | None) -> Mapping[str, set[str]]:
+        """Map the parts of a call to those of their results that other parts read."""
+        if call not in self._results:
+            found = self._results[call] = defaultdict[str, set[str]](set)
+            for reads in self._levels.by_call[call].reads.values():
+                for read in reads:
+                    found[read.part].add(read.tensor)
+        return self._results[call]
 
     def _outside(self, call: str | None, tensor: str) -> str:
         """Name a value from outside by the argument that passes it, or by the id of its maker."""
@@ -355,6 +365,16 @@ def _ends_of(file: str) -> Iterator[str]:
     """Yield the end of a path from its name on, each with one more folder: ``c.py``, ``b/c.py``, ``a/b/c.py``."""
     folders = file.split("/")
     return ("/".join(folders[-count:]) for count in range(1, len(folders) + 1))
+
+
+def _list_numbers(op: OpNode) -> Iterator[str]:
+    """List the numbers with which an op computes. Other whole numbers often follow from sizes, which shapes tell."""
+    for name, value in op.arguments.items():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value)
+        if name in _UNNAMED and (isinstance(value, float) or (name == "exponent" and isinstance(value, int))):
+            yield text
+        elif name in _NAMED and isinstance(value, float | int | list):
+            yield f"{name}={text}"
 
 
 def _write_sizes(attributes: dict[str, object]) -> str:
