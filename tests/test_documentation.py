@@ -19,10 +19,10 @@ import yaml
 
 import modeldiagrams
 from modeldiagrams.cli import main
-from modeldiagrams.engine.catalogue.listing import make_catalogue_id
+from modeldiagrams.engine.catalogue.listing import name_list
 from modeldiagrams.engine.diagram_ids import name_snapshot
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.mentions import find_catalogues
+from modeldiagrams.options.catalogue import read_catalogue_text
 from modeldiagrams.options.parsing import collect_help
 
 ROOT = Path(__file__).parent.parent
@@ -96,7 +96,7 @@ def test_committed_graphs_are_those_of_the_catalogues() -> None:
     expected = set[str]()
     for catalogue in read:
         if catalogue.values.get("committed"):
-            listed = f"{make_catalogue_id(catalogue)}.models.txt"
+            listed = f"{name_list(catalogue)}.models.txt"
             models = (folder / listed).read_text("utf-8").split()
             expected |= {listed, *(f"{name_snapshot(catalogue.options_for(name, {}))}.json.gz" for name in models)}
     assert {file.name for file in folder.iterdir()} == expected
