@@ -17,12 +17,12 @@ from modeldiagrams.engine.catalogue.entries import Catalogue, Family
 from modeldiagrams.engine.catalogue.listing import make_catalogue_id
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.catalogue_pages import name_catalogue, report_catalogue
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.catalogue_page import build_catalogue_files, render_catalogue
 from modeldiagrams.html.catalogue_rows import TITLES, list_groups
 from modeldiagrams.html.table_cells import NOTHING
+from modeldiagrams.options.catalogue import read_catalogue_text
 from sphinx_modeldiagrams.builders import link_document, makes_web_pages, page_address
 from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.diagram_node import locate_diagrams
