@@ -212,6 +212,13 @@ def test_line_breaks_of_windows_stay(project: Path) -> None:
     assert content.count(b"\n") == content.count(b"\r\n")
 
 
+def test_one_line_break_of_windows_is_kept_alone(project: Path) -> None:
+    (project / "README.md").write_bytes(PAGE.encode().replace(b"# Nets\n", b"# Nets\r\n"))
+    run("README.md")
+    content = (project / "README.md").read_bytes()
+    assert (content.count(b"\r\n"), b"<picture>\n" in content) == (1, True)
+
+
 @pytest.mark.parametrize(
     "code",
     [

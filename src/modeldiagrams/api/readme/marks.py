@@ -75,8 +75,8 @@ def find_marks(text: str) -> list[Mark]:
 
 
 def fill_marks(text: str, marks: Sequence[Mark], contents: Sequence[str]) -> str:
-    """Replace the text between marks, with the line breaks that the file has."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    """Replace the text between marks, with the line breaks that most lines of the file have."""
+    newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
     parts, at = list[str](), 0
     for mark, content in zip(marks, contents, strict=True):
         lines = [mark.indent + line for line in content.split("\n")]

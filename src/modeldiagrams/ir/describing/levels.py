@@ -84,6 +84,7 @@ class Levels:
         self._origins = self._find_origins()
         self._ops = {node.id for node in graph.nodes if self._is_visible(node)}
         self._functions = self._find_functions()
+        self._chains: dict[str, list[str]] = {}
         self.by_call: dict[str | None, Level] = defaultdict(lambda: Level([], defaultdict(dict)))
         shown = dict.fromkeys(item for node in self._ops_in_order() for item in reversed(self._chain(node)))
         for item in shown:
@@ -170,11 +171,10 @@ class Levels:
 
     def _chain(self, node: str) -> list[str]:
         """List a node and the calls around it, the innermost first."""
-        found, at = [node], self.outer(node)
-        while at is not None:
-            found.append(at)
-            at = self.outer(at)
-        return found
+        if node not in self._chains:
+            outer = self.outer(node)
+            self._chains[node] = [node, *(self._chain(outer) if outer is not None else ())]
+        return self._chains[node]
 
     def _edges(self) -> Iterator[tuple[str, tuple[str, bool]]]:
         """Yield visible nodes with a tensor that they read and whether that is inferred, in the order of arguments."""

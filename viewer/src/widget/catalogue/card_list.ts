@@ -136,7 +136,10 @@ export class CardList {
 
   /** Remove the cards, and keep their room. */
   #empty(chunk: HTMLElement): void {
-    chunk.style.minHeight = `${(this.#cards.get(chunk)?.length ?? 0) * this.#perCard}px`;
+    const height = `${(this.#cards.get(chunk)?.length ?? 0) * this.#perCard}px`;
+    chunk.style.minHeight = height;
+    // far cards aren't laid out; once they were, the browser knows their height
+    chunk.style.containIntrinsicBlockSize = `auto ${height}`;
     chunk.replaceChildren();
   }
 
