@@ -1,11 +1,11 @@
-"""``python -m benchmarks [trace|cold|data|picture|layout|diff|site|widget|inference|watch|ways]``: print the tables."""
+"""``python -m benchmarks [NAME …]``: print the tables of the named benchmarks, or of all in `BENCHMARKS`."""
 
 from __future__ import annotations
 
 import sys
 
 from benchmarks import cold, data, diff, inference, layout, picture, site, trace, watch, ways
-from benchmarks.browser import widget
+from benchmarks.browser import catalogue, widget
 
 BENCHMARKS = {
     "trace": trace.main,
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "diff": diff.main,
     "site": site.main,
     "widget": widget.main,
+    "catalogue": catalogue.main,
     "inference": inference.main,
     "watch": watch.main,
     "ways": ways.main,

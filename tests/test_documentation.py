@@ -14,14 +14,15 @@ from typing import Any
 
 import click
 import pytest
+import torch
 import yaml
 
 import modeldiagrams
 from modeldiagrams.cli import main
-from modeldiagrams.engine.catalogue.listing import make_catalogue_id
+from modeldiagrams.engine.catalogue.listing import name_list
 from modeldiagrams.engine.diagram_ids import name_snapshot
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.mentions import find_catalogues
+from modeldiagrams.options.catalogue import read_catalogue_text
 from modeldiagrams.options.parsing import collect_help
 
 ROOT = Path(__file__).parent.parent
@@ -95,7 +96,7 @@ def test_committed_graphs_are_those_of_the_catalogues() -> None:
     expected = set[str]()
     for catalogue in read:
         if catalogue.values.get("committed"):
-            listed = f"{make_catalogue_id(catalogue)}.models.txt"
+            listed = f"{name_list(catalogue)}.models.txt"
             models = (folder / listed).read_text("utf-8").split()
             expected |= {listed, *(f"{name_snapshot(catalogue.options_for(name, {}))}.json.gz" for name in models)}
     assert {file.name for file in folder.iterdir()} == expected
@@ -115,21 +116,25 @@ def test_examples_of_named_sizes_are_true() -> None:
 def test_recipes_of_numbers_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     recipes = [text for page, text in blocks("python") if page == "numbers.md"]
-    assert len(recipes) == 3
+    assert len(recipes) == 4
     scopes: list[dict[str, Any]] = [{} for _ in recipes]
     for text, scope in zip(recipes, scopes, strict=True):
         assert text.count("\n") <= 25
         exec(text, scope)  # noqa: S102  (our own text)
-    assert {path.name for path in tmp_path.iterdir()} == {"times.html", "errors.svg", "speaks.html"}
-    times, errors, speaks = (scope["numbers"]["values"] for scope in scopes)
+    assert {path.name for path in tmp_path.iterdir()} == {"sparsity.svg", "times.html", "errors.svg", "speaks.html"}
+    shares, times, errors, speaks = (scope["numbers"]["values"] for scope in scopes)
+    weights = {name: weight for name, weight in scopes[0]["model"].named_parameters() if name.endswith("weight")}
+    near = {name: (weight.abs() < 1e-3).sum().item() for name, weight in weights.items()}
+    assert shares[""] == pytest.approx(sum(near.values()) / sum(map(torch.numel, weights.values())))
+    assert shares["pooler"] == shares["pooler.dense"] == pytest.approx(near["pooler.dense.weight"] / 768**2)
     inside = [time for name, time in times.items() if re.fullmatch(r"layers\.\d+", name)]
     assert len(inside) == 4
     assert 0 < sum(inside) < times[""]
     assert len(errors) == 4 * 6 + 1
     assert all(0 < error < 0.05 for error in errors.values())
     # the last layer is the score and, apart from its bias, what it multiplies
-    model, score = scopes[2]["model"], scopes[2]["score"].item()
-    bias = model.classifier[1].bias[scopes[2]["outputs"]["classifier.1"].argmax()].item()
+    model, score = scopes[3]["model"], scopes[3]["score"].item()
+    bias = model.classifier[1].bias[scopes[3]["outputs"]["classifier.1"].argmax()].item()
     assert speaks["classifier.1"] == pytest.approx(score)
     assert speaks["classifier.0"] == pytest.approx(score - bias, abs=1e-4)
 

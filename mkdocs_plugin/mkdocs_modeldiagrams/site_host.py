@@ -136,7 +136,7 @@ class Site(FenceHost):
         for page in files.documentation_pages():
             address = posixpath.splitext(page.dest_uri)[0]  # plugins for languages change it
             address = address if page.name == "index" else address.removesuffix("/index")
-            planned = plan_model_pages(self, page.src_uri, page.content_string, address)
+            planned, _ = plan_model_pages(self, page.src_uri, page.content_string, address)
             self.model_pages[page.src_uri] = {model: path for model, (path, _) in planned.items()}
             if self.settings.catalogue_links:
                 self.listed.update(self.model_pages[page.src_uri] | self.listed)

@@ -17,12 +17,12 @@ from modeldiagrams.engine.catalogue.entries import Catalogue, Family
 from modeldiagrams.engine.catalogue.listing import make_catalogue_id
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.catalogue_pages import name_catalogue, report_catalogue
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.catalogue_page import build_catalogue_files, render_catalogue
 from modeldiagrams.html.catalogue_rows import TITLES, list_groups
 from modeldiagrams.html.table_cells import NOTHING
+from modeldiagrams.options.catalogue import read_catalogue_text
 from sphinx_modeldiagrams.builders import link_document, makes_web_pages, page_address
 from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.diagram_node import locate_diagrams
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from modeldiagrams.html.catalogue_data import PageOf
 
 __all__ = ["ModelCatalogueDirective", "ReplaceCatalogues", "build_all_files", "model_catalogue", "visit_catalogue"]
+
+_WITHOUT_PAGES = (
+    "its models have no pages, because these are made before Sphinx includes files: write it in the page itself"
+)
 
 
 class model_catalogue(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
@@ -70,11 +74,13 @@ class ModelCatalogueDirective(HostDirective):
         listed = domain.list_models(options)
         for source in listed.sources:
             self.env.note_dependency(source)
-        if not any(domain.pages_of.get(self.env.docname, {}).values()):
+        pages = domain.pages_of.get(self.env.docname, {})
+        if not any(pages.values()):
             self.env.note_reread()  # nothing tells when the graph of a model changes
         found = build_catalogue(self.builder, options, self.settings.options, listed)
         # its data has links, which are relative to its page
-        found = msgspec.structs.replace(found, id=name_catalogue(found.id, self.env.docname))
+        problem = "; ".join(filter(None, [found.problem, "" if pages.keys() >= {*listed.models} else _WITHOUT_PAGES]))
+        found = msgspec.structs.replace(found, id=name_catalogue(found.id, self.env.docname), problem=problem)
         file = f"{found.id}.json"
         write_atomically(locate_diagrams(self.env, self.env.docname) / file, msgspec.json.encode(found))
         warning = report_catalogue(self, found, None)

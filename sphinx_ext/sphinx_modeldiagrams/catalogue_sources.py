@@ -8,26 +8,25 @@ keeps them out of the author's commits.
 
 from __future__ import annotations
 
-import contextlib
+import posixpath
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from sphinx.util.matching import compile_matchers
 
-from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.catalogue_pages import (
     MARK,
     format_markdown_page,
     format_rst_page,
     name_pages,
+    plan_models,
     write_model_pages,
 )
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
-from modeldiagrams.hosting.mentions import find_catalogues
 from sphinx_modeldiagrams.builders import makes_page_for_each
+from sphinx_modeldiagrams.conf_values import get_settings
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.reporting import DiagramError
+from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,18 +55,17 @@ def write_pages(app: Sphinx) -> None:
     format_page, suffix = _choose_format(app.config)
     wanted: dict[str, str] = {}
     for docname in texts.keys() - domain.model_pages:
-        found: dict[str, CatalogueOptions] = {}
-        for values, body, _ in find_catalogues(texts[docname]):
-            with contextlib.suppress(ModelDiagramsError):  # reported by the directive
-                options = read_catalogue_text(values, body)
-                found = dict.fromkeys(domain.list_models(options).models, options) | found
-        if found:
-            pages = domain.pages_of[docname] = name_pages(docname, found)
+        plan = plan_models(texts[docname], domain.list_models, partial(_warn, app, files[docname]))
+        if not plan.is_certain:
+            earlier = (page for page in domain.model_pages if posixpath.dirname(page) == docname)
+            wanted |= {page: texts[page] for page in earlier}
+        if plan.models:
+            pages = domain.pages_of[docname] = name_pages(docname, plan.models)
             for model, page in pages.items():
                 if not has_pages or _is_excluded(app.config, f"{page}{suffix}"):
                     pages[model] = ""
                 elif page in domain.model_pages or page not in texts:  # else its author writes it
-                    wanted[page] = format_page(model, found[model], docname)
+                    wanted[page] = format_page(model, plan.models[model], docname)
     if not has_pages:
         return
     try:
@@ -79,6 +77,13 @@ def write_pages(app: Sphinx) -> None:
             " source folder: make the folder writable, or build a copy of it"
         ) from error
     domain.model_pages = {*wanted}
+
+
+def _warn(app: Sphinx, file: Path, message: str, line: int) -> None:
+    if get_settings(app.config).on_error == "raise":
+        raise DiagramError(f"{file}:{line}: {message}")
+    if get_settings(app.config).on_error == "warn":
+        warn("catalogue", message, f"{file}:{line}")
 
 
 def _choose_format(config: Config) -> tuple[Callable[[str, CatalogueOptions, str], str], str]:

@@ -151,6 +151,7 @@ def test_agents_read_graphs_and_nothing_else(graph, tmp_path):
         ("list_changes", {"before": "tied", "after": "tied"}),
         ("describe_graph", {"graph": "../outside"}),
         ("find_path", {"graph": "tied", "source": "idz", "target": "out"}),
+        ("list_costs", {"graph": "tied", "depth": -1}),
     )
     assert all(tool.annotations.read_only_hint for tool in tools)
     assert results[0].structured_content == {"result": ["tied"]}
@@ -158,8 +159,23 @@ def test_agents_read_graphs_and_nothing_else(graph, tmp_path):
     assert results[2].structured_content == find_path(graph, "ids", "out")
     assert results[3].structured_content["ops"] == ["/mul"]
     assert results[5].structured_content["same"] is True
-    assert [result.is_error for result in results] == [False] * 6 + [True] * 2
+    assert [result.is_error for result in results] == [False] * 6 + [True] * 3
     assert "there is no such graph; expected one of tied" in results[6].content[0].text
+    assert "expected a number of module levels, got -1" in results[8].content[0].text
+
+
+@pytest.mark.parametrize("endings", [(".json", ".json.gz"), (".json.gz", ".json")])
+def test_only_graphs_are_listed_and_the_plain_file_counts(graph, tmp_path, endings):
+    for ending in endings:
+        kept = graph if ending == ".json" else modeldiagrams.load(GOLDEN / "nested.json")
+        modeldiagrams.save(kept, tmp_path / f"tied{ending}")
+    modeldiagrams.save(graph, tmp_path / "packed.json.gz")
+    others = {"package.json": '{"name": "x"}', "list.json": "[1]", "deep.json": "[" * 100_000, "empty.json.gz": ""}
+    for name, text in others.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    _, results = call(make_server(tmp_path), ("list_graphs", {}), ("describe_graph", {"graph": "tied"}))
+    assert results[0].structured_content == {"result": ["packed", "tied"]}
+    assert results[1].content[0].text == modeldiagrams.describe(graph)
 
 
 def test_the_command_serves_on_stdin_and_stdout(graph, tmp_path):

@@ -147,6 +147,7 @@ def test_many_sizes_come_in_lots(reader, server):
     page = opened(reader, server, "sizes")
     page.locator(".mg-card summary").click()
     rows = page.locator(".mg-differences tbody tr")
+    rows.last.wait_for()
     assert rows.count() == 101
     page.get_by_role("button", name="150 more").press("Enter")
     assert rows.count() == 201

@@ -264,20 +264,22 @@ def test_failures_cost_their_own_entries_and_make_one_sentence(build):
     assert summarise_failures(build(["net2"])) is None
 
 
-def test_first_release_is_the_first_tag_with_the_graph(tmp_path):
+def test_first_release_is_the_first_tag_with_a_graph_of_the_model(tmp_path):
     repository = Repository(tmp_path)
     folder = repository.graph.parent
     repository.release("v0.9", None)
-    repository.release("v1.9", small_graph())
-    save(small_graph(), folder / "other.json")
+    repository.release("v1.9", small_graph())  # which may be younger than its models
+    save(small_graph(), folder / "other-1a2b3c4d.json.gz")
     repository.release("v1.10", small_graph())
+    for model in ("mypkg.Net", "other"):
+        save(small_graph(), folder / f"{model}-00000000.json")
+    repository.release("v2.0", None)
     save(small_graph(), folder / "new.json")
-    names = {"mypkg.Net.json", "other.json", "new.json", "missing.json"}
-    assert find_first_releases(folder, names) == {"mypkg.Net.json": "v1.9", "other.json": "v1.10"}
+    assert find_first_releases(folder) == {"other": "v1.10"}
 
 
 def test_without_history_there_are_no_releases(tmp_path, monkeypatch):
-    assert find_first_releases(tmp_path, {"a.json"}) == {}
-    assert find_first_releases(tmp_path / "missing", {"a.json"}) == {}
+    assert find_first_releases(tmp_path) == {}
+    assert find_first_releases(tmp_path / "missing") == {}
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("git")))
-    assert find_first_releases(tmp_path, {"a.json"}) == {}
+    assert find_first_releases(tmp_path) == {}

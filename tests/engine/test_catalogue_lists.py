@@ -9,7 +9,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine.builder import DiagramBuilder
-from modeldiagrams.engine.catalogue.listing import list_models, make_catalogue_id
+from modeldiagrams.engine.catalogue.listing import list_models, make_catalogue_id, name_list
 from modeldiagrams.engine.diagram_ids import name_snapshot
 from modeldiagrams.engine.snapshots import _read_report
 from modeldiagrams.ir.serialize import save
@@ -67,7 +67,7 @@ def test_problems_are_told_and_looked_for_again(answers, listed, tmp_path):
 
 
 def test_a_site_without_torch_uses_the_committed_list(answers, listed, tmp_path, monkeypatch):
-    file = tmp_path / "kept" / f"{make_catalogue_id(NETS)}.models.txt"
+    file = tmp_path / "kept" / f"{name_list(NETS)}.models.txt"
     report = tmp_path / "report"
     monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(report))
     (tmp_path / "kept").mkdir()
@@ -79,6 +79,11 @@ def test_a_site_without_torch_uses_the_committed_list(answers, listed, tmp_path,
     assert (first.written, first.stale) == ((file,), (tmp_path / "kept" / "catalogue-0.models.txt",))
     listed()
     assert _read_report(report.read_text(), tmp_path).unchanged == (file,)
+    file.unlink()
+    listed()
+    listed(depth=1)
+    again = _read_report(report.read_text(), tmp_path)
+    assert (again.written, again.unchanged) == ((file,), ())
     monkeypatch.delenv("MODELDIAGRAMS_SNAPSHOT_REPORT")
     assert listed().problem == ""
     monkeypatch.setattr(builder_module, "has_torch", lambda: False)
@@ -90,9 +95,8 @@ def test_a_site_without_torch_uses_the_committed_list(answers, listed, tmp_path,
 def test_a_committed_list_is_used_with_torch(answers, listed, tmp_path):
     """Of a library that need not be installed."""
     assert listed(committed=True).problem.startswith("nets can't be listed. The option `committed` is set, and nothing")
-    options = read_catalogue({"of": "nets", "committed": True})
     (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / f"{make_catalogue_id(options)}.models.txt").write_text("nets.A\nnets.B\n")
+    (tmp_path / "kept" / f"{name_list(NETS)}.models.txt").write_text("nets.A\nnets.B\n")
     assert (listed(committed=True).models, answers) == (("nets.A", "nets.B"), [])
 
 
@@ -110,7 +114,7 @@ def test_graphs_of_listed_models_are_compressed(answers, tmp_path):
 
 
 def test_a_list_that_differs_from_the_committed_one(answers, listed, tmp_path):
-    name = f"{make_catalogue_id(NETS)}.models.txt"
+    name = f"{name_list(NETS)}.models.txt"
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / name).write_text("".join(f"nets.B{number}\n" for number in range(7)))
     answers.append(answer(tmp_path, "nets.A", "nets.B0"))
@@ -125,6 +129,7 @@ def test_ids_depend_on_what_is_listed_and_drawn_but_not_on_how_it_is_written():
         make_catalogue_id(read_catalogue(values))
         for values in (
             {"of": "a, b", "depth": "1"},
+            {"of": ["a", "b"], "depth": 1},
             {"of": ["a", "b"], "depth": 1, "group-by": "none"},
             {"of": "a", "depth": 1},
             {"of": "a,b", "depth": 2},
@@ -132,4 +137,13 @@ def test_ids_depend_on_what_is_listed_and_drawn_but_not_on_how_it_is_written():
         )
     ]
     assert ids[0] == ids[1]
-    assert len({*ids}) == 4
+    assert len({*ids}) == 5
+
+
+def test_lists_keep_their_names_when_only_diagrams_change():
+    names = [
+        name_list(read_catalogue({"of": "a", **more}))
+        for more in ({}, {"depth": 2, "nowarn": True, "committed": True}, {"exclude": "b"}, {"python": "other"})
+    ]
+    assert names[0] == names[1]
+    assert len({*names}) == 3

@@ -33,6 +33,15 @@ For example::
 
    .. model-graph:: example.Net
 
+.. A comment: with
+
+   .. model-graph:: example.Net
+..
+   .. model-graph:: example.Net
+
+..
+
+.. |net| image:: net.png
 .. note::
 
    .. model-graph:: mypkg.Fourth
@@ -70,9 +79,26 @@ model: quoted.Net
 model-graph
 ```
 
+- Item
+
+  of two paragraphs
+
     ```model-graph
     model: mypkg.Fourth
     ```
+
+Code:
+
+    ```model-graph
+    model: example.Net
+    ```
+
+<!-- left out -->
+<!--
+```model-graph
+model: example.Net
+```
+-->
 
 ::::{model-tour} mypkg.Fifth
 :depth: 0

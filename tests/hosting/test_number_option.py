@@ -90,6 +90,20 @@ def test_commands_have_the_option(tmp_path, monkeypatch):
     assert 'class="mg-bar"' in (tmp_path / "net.svg").read_text("utf-8")
 
 
+@pytest.mark.parametrize("values", ['{"fc": "x"}', '{"fc": [1]}', "{", "3", None])
+def test_commands_write_nothing_if_numbers_cannot_be_read(tmp_path, monkeypatch, values):
+    monkeypatch.chdir(tmp_path)
+    save(small_graph(), tmp_path / "net.json")
+    (tmp_path / "net.svg").write_text("earlier")
+    if values is not None:
+        (tmp_path / "v.json").write_text(values)
+    done = CliRunner().invoke(main, ["render", "net.json", "--values", "v.json", "-o", "net.svg"])
+    assert done.exit_code == 2
+    (line,) = done.output.splitlines()
+    assert line.startswith("Error: option `values`: v.json: ")
+    assert (tmp_path / "net.svg").read_text() == "earlier"
+
+
 NET = """\
 import torch
 

@@ -11,8 +11,8 @@ from hosts.hosts import MarkdownHost
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.catalogue.build import build_catalogue
 from modeldiagrams.engine.catalogue.listing import list_models
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
 from modeldiagrams.html.catalogue_page import render_catalogue
+from modeldiagrams.options.catalogue import read_catalogue_text
 
 BODY = "of: [tinymodels.Net, tinymodels.Chatty, tinymodels.RaisesInInit]\ninputs: [1, 4]\n"
 PAGES = {"index": [], "guide/zoo": [f"model-catalogue!{BODY}"]}

@@ -72,7 +72,9 @@ def data_of(files):
     (script,) = [content.decode() for name, content in files.items() if name.endswith(".js")]
     id_, text = re.fullmatch(re.escape(DATA_START) + r'"([^"]+)",\'([^\']*)\'\);\n', script).groups()
     assert id_ == "catalogue-1a2b3c4d"
-    return json.loads(zlib.decompress(base64.b85decode(text.translate(str.maketrans(",./:[]", "&<>`{}")))))
+    lines = zlib.decompress(base64.b85decode(text.translate(str.maketrans(",./:[]", "&<>`{}")))).splitlines()
+    head, *parts = map(json.loads, lines)
+    return head | {name: [one for part in parts for one in part.get(name, [])] for name in ("families", "models")}
 
 
 def test_the_table_is_complete_and_accessible():
@@ -213,13 +215,14 @@ def test_equal_pictures_share_a_file():
     twins = [family(model(f"pkg.net{n}", figures=figures(), picture=small_picture())) for n in range(3)]
     files = build(catalogue_of(*twins))
     assert [name for name in files if name.endswith(".svg")] == ["pkg.net0-1a2b3c4d.card.svg"]
-    assert {one["picture"] for one in data_of(files)["models"]} == {"pkg.net0-1a2b3c4d.card.svg"}
+    shared = "pkg.net0-1a2b3c4d.card.svg"
+    assert [one["picture"] for one in data_of(files)["models"]] == [True, shared, shared]
 
 
 def test_large_catalogues_have_a_page_with_the_whole_table():
-    shown = catalogue(302)
+    shown = catalogue(62)
     page = Page(render(shown))
-    assert len([row for row in page.rows if any(values.get("scope") == "row" for values, _ in row)]) == 300
+    assert len([row for row in page.rows if any(values.get("scope") == "row" for values, _ in row)]) == 60
     assert "../modeldiagrams/catalogue-1a2b3c4d.html" in page.links
     whole = Page(build(shown)["catalogue-1a2b3c4d.html"].decode())
     models = [f"../api/{page_of(one)}" for family in shown.families for one in family.models]
@@ -227,7 +230,7 @@ def test_large_catalogues_have_a_page_with_the_whole_table():
     assert not whole.all("script")
     assert not whole.all("link")
     assert all("/" not in values["src"] for values in whole.all("img"))
-    assert "catalogue-1a2b3c4d.html" not in build(catalogue(300))
+    assert "catalogue-1a2b3c4d.html" not in build(catalogue(60))
 
 
 def test_catalogue_without_models_says_why():
@@ -253,9 +256,9 @@ def test_same_catalogue_same_bytes():
 
 def test_bounds():
     """What a page loads at first, apart from scripts and the pictures in sight."""
-    assert len(render(catalogue(300)).encode()) < 250_000
+    assert len(render(catalogue(60)).encode()) < 100_000
     large = catalogue(10_000, sizes=1)
-    assert len(render(large).encode()) < 250_000
+    assert len(render(large).encode()) < 100_000
     assert len(pack(build_catalogue_data(large, page_of))) < 900_000
     # few entries, each with many models
     assert len(render(catalogue(50, sizes=100)).encode()) < 250_000

@@ -12,6 +12,7 @@ import pytest
 from hosts.work_tree import changes, commit
 from modeldiagrams.html import catalogue_rows
 from modeldiagrams.markdown import extension
+from modeldiagrams.markdown.find_fences import find_title
 from zensical_page import Context, convert
 
 
@@ -73,6 +74,27 @@ def test_pages_of_authors_stay(folder, zoo):
         zoo(*models)
         assert own.read_text() == "# My own\n"
     assert written(folder) == {"tinymodels.Net.md"}
+
+
+def test_pages_stay_while_their_models_cannot_be_listed(folder, zoo):
+    zoo("tinymodels.Net", "tinymodels.Chatty")
+    before = written(folder)
+    zoo("tinymodels.Net", "tinymodels.Gone")
+    assert written(folder) == before
+    assert "/tinymodels.Chatty.md" in (folder / "docs" / "guide" / "zoo" / ".gitignore").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\ntitle: Our [new] models\n---\n# Other\n", r"Our \[new\] models"),
+        ("---\n# title: x\ntags: [a]\n---\n# Models {#id}\n", "Models"),
+        ("```sh\n# install\n```\n# Models\n", "Models"),
+        ("---\n[\n---\nText\n", ""),
+    ],
+)
+def test_links_back_have_the_title_of_the_page(text, title):
+    assert find_title(text) == title
 
 
 def test_zensical_is_told_to_build_again_if_pages_came_too_late(folder, zoo, capsys):

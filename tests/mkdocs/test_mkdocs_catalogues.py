@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from hosts.builders import copy_models
-from modeldiagrams.hosting.catalogue_pages import format_markdown_page
+from modeldiagrams.hosting.catalogue_pages import format_markdown_page, name_pages
 from modeldiagrams.options.catalogue import read_catalogue
 
 ZOO = "# The zoo\n\n```model-catalogue\nof: [tinymodels.Net, tinymodels.Chatty]\ninputs: [1, 4]\n```\n"
@@ -182,7 +182,8 @@ def test_api_documentation_links_to_the_pages(make, build, tmp_path, settings, l
     assert result.returncode == 0, result.stderr
     html = (tmp_path / "out" / "ref" / "api" / "index.html").read_text("utf-8")
     found = re.findall(r'<a href="([^"]*)">Diagram</a>', html)
-    assert found == [f"../../guide/zoo/documented.{name}/" for name in linked]
+    addresses = name_pages("guide/zoo", [f"documented.{name}" for name in linked])
+    assert found == [f"../../{addresses[f'documented.{name}']}/" for name in linked]
 
 
 LANGUAGES = """

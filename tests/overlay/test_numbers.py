@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from graphs import nested_graph, small_graph, with_repeats
-from modeldiagrams import OptionError, Overlay, to_html, to_svg
+from modeldiagrams import OptionError, Overlay, to_html, to_svg, trace
+from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.overlay.annotate import resolve
 from modeldiagrams.overlay.number_files import read_numbers
@@ -79,6 +80,11 @@ def test_several_columns_and_lists_are_several_lenses(tmp_path) -> None:
     assert (second.name, second.values) == ("several", TWO)
 
 
+def test_columns_may_share_a_name() -> None:
+    table = pd.DataFrame([["a", 1, 2], ["b", 3, 4]], columns=["time", "time", "time"])
+    assert [one.values for one in read_numbers(table)] == [{"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 4.0}]
+
+
 def test_a_node_may_be_called_values() -> None:
     assert read_numbers({"values": 3})[0].values == {"values": 3.0}
 
@@ -116,8 +122,10 @@ def test_python_writes_nan_to_json(tmp_path) -> None:
         ("a.json", "[]", "a.json: expected numbers, got an empty list"),
         ("a.json", '[{"a": 1}, {"a": {}}]', "a.json: list 2: 'a': expected a number, got {}"),
         ("a.json", "[" * 100_000, "a.json: expected JSON"),
-        ("a.csv", "", "a.csv: expected a header line"),
-        ("a.csv", "module;x\na;1", "a.csv: expected a header line"),
+        (pd.DataFrame(), None, "expected numbers, got none"),
+        ("a.csv", "", "a.csv: line 1: expected a header line"),
+        ("a.csv", "module;x\na;1", "a.csv: line 1: expected a header line"),
+        ("a.csv", "\nhead,1,,\nenc.0,2,3,4", "a.csv: line 2: expected a header line"),
         ("a.csv", "module,x\na,1\nb,2,3", "a.csv: line 3: expected 2 cells, got 3"),
         ("a.csv", "module,x\na,1\n\nb,two", "a.csv: column 'x': line 4: expected a number, got 'two'"),
         ("a.csv", 'module,x\n"a,1', "a.csv: line 2: expected CSV: unexpected end of data"),
@@ -196,6 +204,36 @@ def test_100_000_numbers_take_seconds() -> None:
     assert len(found.unmatched) <= 20
 
 
+def test_100_000_patterns_match_what_single_ones_do() -> None:
+    graph = nested_graph(7, 100)
+    assert len(graph.nodes) > 900
+    paths = [node.path for node in graph.nodes if isinstance(node, ModuleNode)]
+    ends = ["*.{1}*{2}", "{0}?{2}*", "{0}*" + "*" * 9, "*{2}*.{1}", "g?ne.{2}.*"]
+    patterns = [ends[i % 5].format(*paths[i % len(paths)].partition(".")[::2], i) for i in range(100_000)]
+    known = {node.id: (node.id, "Block", node.class_) for node in graph.nodes if isinstance(node, ModuleNode)}
+    others = graph.other_names
+    sample = [
+        *dict.fromkeys(patterns[::97]),
+        "*",
+        "?" * 4,
+        "*\n*",
+        "*lock",
+        "m1.*",
+        "*/a*",
+        "**.1?",
+        "input:?",
+        "nested*",
+    ]
+    for pattern in sample:
+        matches = compile_globs([pattern])
+        found = [[name for name, names in kind.items() if any(map(matches, names))] for kind in (known, others)]
+        assert [*graph.matching(pattern)] == (found[0] or found[1]), pattern
+    given = GivenNumbers(name="n", values=dict.fromkeys(patterns, 1.0))
+    found = NumberMatcher(graph, {}).match(given)
+    expected = {name for pattern in given.values for name in graph.matching(pattern)}
+    assert {*found.values} == expected
+
+
 # -- overlays and pictures --------------------------------------------------------------------------------------------
 
 
@@ -224,3 +262,18 @@ def test_pictures_show_the_first_numbers() -> None:
     assert "2 of 3 nodes have a number." in re.sub(r"<[^>]+>", " ", svg).replace("  ", " ")
     assert "mg-amount-" not in to_svg(small_graph()).partition("</style>")[2]
     assert 'numbers="[&#34;Gain&#34;]"' in to_html(small_graph(), values=values)
+
+
+def test_modules_that_only_hold_others_are_ignored() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = torch.nn.ModuleList(torch.nn.ModuleDict({"up": torch.nn.Linear(4, 4)}) for _ in range(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.blocks[1]["up"](self.blocks[0]["up"](x))
+
+    net = Net()
+    found = numbers_of(trace(net, (torch.ones(1, 4),)), {name: 1 for name, _ in net.named_modules()} | {"blocks.2": 1})
+    assert found.unmatched == ("blocks.2",)
+    assert found.named == 2

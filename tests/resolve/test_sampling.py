@@ -16,7 +16,11 @@ import modeldiagrams
 from gallery_models import demo_models
 from modeldiagrams.errors import GraphError, OptionError
 from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.samples import TensorSample
 from modeldiagrams.ir.serialize import deserialize, serialize
+from modeldiagrams.overlay.sampled_numbers import read_samples
+from modeldiagrams.resolve import sampling
+from modeldiagrams.tracer.values.pass_records import Value
 
 SMALL = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
 TOKENS = torch.arange(16).reshape(1, 16) % 100
@@ -165,6 +169,36 @@ def test_values_that_are_no_numbers_are_counted() -> None:
     assert samples["/log:0"].zeros == 0.75
     assert samples["/mul:0"].nan == 4
     assert samples["/mul:0"].mean is None
+
+
+def test_the_largest_numbers_have_statistics() -> None:
+    lowest = torch.finfo(torch.float64).min
+
+    def function(x: torch.Tensor, maps: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.masked_fill(x > 1, lowest), torch.relu(x), x * lowest, torch.nn.functional.max_pool2d(maps, 1)
+
+    maps = lowest * torch.tensor([-1.0, 1.0]).double().repeat(1, 2, 4, 2)
+    graph = modeldiagrams.trace(function, (torch.tensor([0.5, -1.0, 2.0, 3.0]).double(), maps), sample=True)
+    masked, relu, product, pooled = (
+        graph.samples.tensors[f"/{name}:0"] for name in ("masked_fill", "relu", "mul", "max_pool2d")
+    )
+    assert (masked.min, masked.max, masked.inf) == (lowest, 0.5, 0)
+    assert (masked.mean, masked.std) == (pytest.approx(lowest / 2, 1e-3), pytest.approx(-lowest / 2, 1e-3))
+    assert (relu.max, product.inf) == (3, 2)
+    assert (pooled.mean, pooled.std, pooled.picture) == (0, -lowest, "")
+    (spans,) = (one for one in read_samples(graph) if one.name == "Range")
+    assert (spans.values["/relu"], spans.values["/max_pool2d"]) == (3, None)
+
+
+def test_a_tensor_that_cannot_be_read_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = sampling._Sampler._sample
+
+    def fail(sampler: sampling._Sampler, value: Value, tensor: torch.Tensor) -> TensorSample | None:
+        return {}["gone"] if "relu" in value.id else read(sampler, value, tensor)
+
+    monkeypatch.setattr(sampling._Sampler, "_sample", fail)
+    graph = modeldiagrams.trace(lambda x: torch.relu(x) + 1, (torch.ones(2),), sample=True)
+    assert [*graph.samples.tensors] == ["input:x:0", "/add:0"]
 
 
 def test_a_model_that_has_no_real_pass_keeps_its_diagram() -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from modeldiagrams.hosting.catalogue_pages import name_pages
+
 CATALOGUE = ".. model-catalogue:: nets\n"
+SMALL = name_pages("models", ["nets.small"])["nets.small"]
 FAILING = """
 from torch import nn
 
@@ -49,7 +52,7 @@ def edit(file: Path, *change: str) -> None:
 
 def test_second_builds_read_what_changed(library, run, tmp_path):
     source = library("", models=CATALOGUE, api="Nothing.\n")
-    every = {"index", "models", "api", "models/nets.Conv_", "models/nets.Large", "models/nets.small"}
+    every = {"index", "models", "api", "models/nets.Conv_", "models/nets.Large", SMALL}
     assert run(source, "-W")[1] == every
     assert run(source, "-W")[1] == set()
     page, folder = tmp_path / "html" / "models.html", tmp_path / "html" / "modeldiagrams"
@@ -60,7 +63,7 @@ def test_second_builds_read_what_changed(library, run, tmp_path):
     assert [*folder.glob("nets.Conv_*")]
     edit(source / "nets.py", "class Conv_", "class _Conv")
     assert "models/nets.Conv_" not in run(source, "-W")[1]
-    assert {path.stem for path in (source / "models").glob("*.rst")} == {"nets.Large", "nets.small"}
+    assert {path.stem for path in (source / "models").glob("*.rst")} == {"nets.Large", Path(SMALL).name}
     assert "Conv_" not in page.read_text("utf-8") + (source / "models" / ".gitignore").read_text("utf-8")
     assert not [*folder.glob("nets.Conv_*")]
     (source / "models" / "mine.rst").write_text(":orphan:\n\nMine\n====\n")
@@ -165,6 +168,29 @@ def test_mistakes_are_reported_once_and_where_they_are(library, run, tmp_path, t
     assert "models.rst:4: WARNING: model-catalogue: " in warning
     assert message in warning
     assert (tmp_path / "html" / "models.html").is_file()
+
+
+def test_pages_stay_while_their_models_cannot_be_listed(library, run):
+    source = library("", models=CATALOGUE)
+    run(source, "-W")
+    before = {path.name: path.read_bytes() for path in (source / "models").iterdir()}
+    assert len(before) == 4
+    for file, *mistake in (
+        (source / "nets.py", "class Conv_", "class "),
+        (source / "models.rst", "nets\n", "nets\n   :x:\n"),
+    ):
+        edit(file, *mistake)
+        run(source)
+        assert {path.name: path.read_bytes() for path in (source / "models").iterdir()} == before
+        edit(file, *reversed(mistake))
+
+
+def test_a_page_has_only_the_options_of_the_first_catalogue(library, run):
+    source = library("", models=f"{CATALOGUE}   :depth: 1\n\n{CATALOGUE}   :depth: 0\n")
+    for builder in ("html", "dirhtml"):
+        messages, _ = run(source, builder=builder)
+        (warning,) = [line for line in messages.splitlines() if "WARNING" in line]
+        assert "models.rst:7: WARNING: model-catalogue: an earlier catalogue on this page lists nets.Conv_" in warning
 
 
 def test_failures_can_be_accepted(library, run):

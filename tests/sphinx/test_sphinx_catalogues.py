@@ -45,8 +45,8 @@ def test_every_model_has_a_page(built):
     _, out = built
     catalogue = (out / "models.html").read_text("utf-8")
     pages = addresses(catalogue)
-    shown = sorted(re.findall(r"models/(nets\.\w+)[\w-]*\.html", " ".join(pages)))
-    assert shown == [*MODELS[:2], "nets.small"]  # `nets.Small` is another name of its graph
+    shown = sorted(re.findall(r"models/(nets\.\w+-?)\w*\.html", " ".join(pages)))
+    assert shown == [*MODELS[:2], "nets.small-"]  # `nets.Small` is another name of its graph
     page = (out / "models" / "nets.Conv_.html").read_text("utf-8")
     assert "<h1>Conv_<" in page
     assert '<model-graph graph="nets.Conv_-' in page
@@ -92,7 +92,7 @@ def test_documented_objects_link_to_their_page(built):
     assert {link.partition("#")[0] for link in links} == pages
     objects = dict(re.findall(r'<dt class="sig[^"]*" id="([\w.]+)">(.*?)</dl>', page, re.DOTALL))
     assert "Diagram" not in objects["nets.unrelated"]
-    assert "models/nets.small.html" in objects["nets.small"]
+    assert "models/nets.small-" in objects["nets.small"]
 
 
 def test_links_of_documented_objects_are_a_setting(library, build, tmp_path):
@@ -125,6 +125,14 @@ def test_files_of_the_site(built):
     assert data in files
     pictures = re.findall(r'<img src="modeldiagrams/([^"]*)"', (out / "models.html").read_text("utf-8"))
     assert {*pictures} == {name for name in files if name.endswith(".card.svg")}
+
+
+def test_catalogues_of_a_page_have_their_own_data(library, build, tmp_path):
+    source = library("", models="".join(f"{CATALOGUE}   :group-by: {by}\n\n" for by in ("module", "none")))
+    assert build(source, tmp_path / "out", "-W").returncode == 0
+    files = re.findall(r'<model-catalogue [^>]*src="([^"]*)"', (tmp_path / "out" / "models.html").read_text("utf-8"))
+    assert len({*files}) == 2
+    assert all((tmp_path / "out" / file).is_file() for file in files)
 
 
 def test_environment_holds_plain_data(built):
@@ -174,3 +182,12 @@ def test_pages_of_authors_are_theirs(library, build, tmp_path):
     assert not [*(source / "models").glob("nets.Conv*")]
     assert "nets.Conv_" in page
     assert not [address for address in addresses(page) if "Conv" in address]
+
+
+def test_included_catalogues_warn_that_models_have_no_pages(library, build, tmp_path):
+    source = library(models=".. include:: part.txt\n")
+    (source / "part.txt").write_text(CATALOGUE, encoding="utf-8")
+    result = build(source, tmp_path / "out")
+    (warning,) = [line for line in result.stderr.splitlines() if "WARNING" in line]
+    assert "part.txt:1: WARNING: model-catalogue: its models have no pages" in warning
+    assert addresses((tmp_path / "out" / "models.html").read_text("utf-8")) == []

@@ -9,10 +9,11 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from modeldiagrams.api import questions
+from modeldiagrams.common.files import GRAPHS, get_graph_name
 from modeldiagrams.common.version import read_version
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.describing.text import describe
-from modeldiagrams.ir.serialize import load
+from modeldiagrams.ir.serialize import is_graph_file, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +28,6 @@ _GUIDE = (
     " list_graphs first, then describe_graph; the other tools answer questions about nodes by their ids."
 )
 T = TypeVar("T")
-
-_SUFFIXES = (".json", ".json.gz")
 
 
 def make_server(folder: Path) -> MCPServer:
@@ -57,7 +56,7 @@ class _Graphs:
 
     def list_graphs(self) -> list[str]:
         """List the names of all graphs."""
-        return sorted(self._files())
+        return sorted(name for name, file in self._files().items() if is_graph_file(file))
 
     def describe_graph(self, graph: str) -> str:
         """Describe a graph as Markdown: modules, ops, what each reads, shapes, parameters, repeats, source lines.
@@ -96,13 +95,14 @@ class _Graphs:
     def _files(self) -> dict[str, Path]:
         """Map names to the files that may be graphs."""
         return {
-            path.name.removesuffix(".gz").removesuffix(".json"): path
-            for path in self._folder.iterdir()
-            if path.name.endswith(_SUFFIXES) and path.name != "index.json" and path.is_file()
+            get_graph_name(path): path
+            for ending in reversed(GRAPHS)  # the first one counts
+            for path in self._folder.glob(f"*{ending}")
+            if path.is_file()
         }
 
     def _load(self, name: str) -> Graph:
         files = self._files()
         if name not in files:
-            raise GraphError(name, f"there is no such graph; expected one of {', '.join(sorted(files)[:20])}")
+            raise GraphError(name, f"there is no such graph; expected one of {', '.join(self.list_graphs()[:20])}")
         return load(files[name])

@@ -79,16 +79,8 @@ def diagram(  # noqa: PLR0913  (the most common options)
     """
     parse_view(view)  # before the trace, which may take long
     dims = None if dims == "off" or (dims == "auto" and (cases or explore)) else dims
-    options = _TraceOptions(
-        mode=mode,
-        measure_time=measure_time,
-        part=part,
-        cases=cases,
-        explore=explore,
-        dims=dims,
-        sample=wants_samples(values),
-    )
-    graph = _warned(_trace(model, args, kwargs, options, training=training))
+    options = _TraceOptions(mode=mode, measure_time=measure_time, part=part, cases=cases, explore=explore, dims=dims)
+    graph = _warned(_trace(model, args, kwargs, options, training=training, sample=wants_samples(values)))
     overlay = add_numbers(graph, overlay, values)
     return ModelDiagram(graph, view, overlay, read_recordings(graph, list_named_files(recording)))
 
@@ -107,16 +99,16 @@ class _TraceOptions(TypedDict):
     cases: Mapping[str, Mapping[str, Any]] | Literal["generate"] | None
     explore: bool
     dims: Mapping[str, Any] | Literal["auto"] | None
-    sample: bool
 
 
-def _trace(
+def _trace(  # noqa: PLR0913  (those of `diagram`)
     model: nn.Module | str,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any] | None,
     options: _TraceOptions,
     *,
     training: bool | None,
+    sample: bool,
 ) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
@@ -124,7 +116,7 @@ def _trace(
 
     if not isinstance(model, str):
         with training_set(model, training=training):
-            return trace(model, args, kwargs, **options)
+            return trace(model, args, kwargs, **options, sample=sample)
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
     is_given = bool(args or kwargs)
@@ -133,12 +125,12 @@ def _trace(
         mode=None if options["mode"] == "auto" else options["mode"],
         training=bool(training),
         measure_time=options["measure_time"],
-        sample=options["sample"],
+        sample=sample,
         part=None if is_given or options["cases"] else options["part"],
     )
     target = resolve(with_recorded(call, calls_file(Path.cwd())))
     if is_given:
-        return trace(target.model, args, kwargs, **options)
+        return trace(target.model, args, kwargs, **options, sample=sample)
     if options["cases"] is not None:  # of which one without arguments has those that were found
         graph = trace(target.model, target.args, target.kwargs, **options)
         return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
@@ -148,7 +140,7 @@ def _trace(
         measure_time=options["measure_time"],
         explore=options["explore"],
         dims=options["dims"],
-        sample=options["sample"],
+        sample=sample,
     )
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.compare.difference import diff
-from modeldiagrams.errors import GraphError
+from modeldiagrams.errors import GraphError, OptionError
 from modeldiagrams.ir.bounds import bounds_of
 from modeldiagrams.ir.graph import OpNode
 
@@ -97,7 +97,12 @@ def list_costs(graph: Graph, depth: int | None = None) -> dict[str, Any]:
     Returns:
         `parameters`, `flops` and `activation_bytes` of the model, and `modules` with the same for each module call; see
         `Graph.module_rows`. A number that rests on assumed values has a sign beside it, ``flops_sign``.
+
+    Raises:
+        OptionError: if the number of levels is negative.
     """
+    if depth is not None and depth < 0:
+        raise OptionError("depth", f"expected a number of module levels, got {depth}")
     bounds, model = bounds_of(graph), graph.model
 
     def signs(item: str | None) -> dict[str, str]:

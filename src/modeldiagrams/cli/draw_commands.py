@@ -16,8 +16,10 @@ from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
 from modeldiagrams.cli.targets import drop_missing, trace_model
 from modeldiagrams.engine.annotations import annotations_of
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
+from modeldiagrams.ir.samples import SAMPLE
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_view
+from modeldiagrams.overlay.number_files import read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +97,11 @@ class _Drawing(NamedTuple):
     def check(self, output: Path) -> None:
         """Check the options before anything takes time."""
         check_format(_make_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
-        parse_view(self._split()[0])
+        view, author = self._split()
+        parse_view(view)
+        for source in parse_option("values", author["values"]) if "values" in author else ():
+            if source != SAMPLE:
+                read_numbers(source)  # without them, the file would be another than the one asked for
         self._recording_files()
 
     def draw(self, graph: Graph, output: Path) -> None:

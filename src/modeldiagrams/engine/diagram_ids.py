@@ -7,9 +7,10 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.options.options import Options, is_graph_file
 
-__all__ = ["make_diagram_id", "make_distinct", "name_snapshot"]
+__all__ = ["CLASS_PATH", "drop_digest", "make_diagram_id", "make_distinct", "name_snapshot"]
 
-_CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
+CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
+"""A path written like that of a class: `pkg.Net`."""
 
 
 def make_diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
@@ -34,7 +35,7 @@ def make_diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     written = {name: value for name, value in content.items() if value is not None} | said | compared
     path = options.call.model.replace(":", ".")
     name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
-    is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)
+    is_usual = path == path.lower() if is_graph_file(options.call.model) else CLASS_PATH.fullmatch(path)
     if len(written) == 1 and name == path and is_usual and not has_case_variant:
         return name
     return make_distinct(name, repr(written))
@@ -48,3 +49,8 @@ def name_snapshot(options: Options) -> str:
 def make_distinct(name: str, content: str) -> str:
     """Add a digest of the content to a name."""
     return f"{name}-{digest(content.encode(), size=4)}"
+
+
+def drop_digest(name: str) -> str:
+    """Drop the digest that `make_distinct` may have added."""
+    return re.sub(r"-[0-9a-f]{8}$", "", name)

@@ -270,7 +270,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     return SnapshotReport(
         folder=searched[0],
         written=tuple(written),
-        unchanged=tuple(unchanged),
+        unchanged=tuple(path for path in unchanged if path not in written),  # two pages may show a graph
         less=tuple(less),
         missing=tuple(path for path in wanted if path not in kept),
         read=tuple(noted.get("read", {})),

@@ -8,29 +8,37 @@ import re
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
+
+import msgspec
 
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.catalogue.families import summarise_failures
-from modeldiagrams.engine.diagram_ids import make_distinct
+from modeldiagrams.engine.diagram_ids import CLASS_PATH, make_diagram_id, make_distinct
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.mentions import find_catalogues
 from modeldiagrams.hosting.reports import report_error
+from modeldiagrams.options.catalogue import read_catalogue_text
 from modeldiagrams.options.parsing import parse_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
     from typing import Any
 
     from modeldiagrams.engine.catalogue.entries import Catalogue
+    from modeldiagrams.engine.catalogue.listing import Listed
     from modeldiagrams.hosting.host_protocol import Host
     from modeldiagrams.options.catalogue import CatalogueOptions
 
 __all__ = [
     "MARK",
+    "Planned",
     "format_markdown_page",
     "format_rst_page",
     "name_catalogue",
     "name_pages",
+    "plan_models",
     "report_catalogue",
     "write_model_pages",
 ]
@@ -42,11 +50,59 @@ _IGNORED = ".gitignore"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
+class Planned(msgspec.Struct, frozen=True):
+    """What needs pages."""
+
+    models: dict[str, CatalogueOptions]
+    """The models of all catalogues on a page, each with the options of the first that lists it."""
+    is_certain: bool
+    """False if there may be more: a catalogue is not as its author meant it, or something can't be imported now."""
+
+
+def plan_models(
+    text: str, list_models: Callable[[CatalogueOptions], Listed], warn: Callable[[str, int], None]
+) -> Planned:
+    """Find the models of a page's catalogues, and warn of those whose page shows something else than a catalogue.
+
+    Args:
+        text: The page's text.
+        list_models: Lists the models of a catalogue.
+        warn: Gets a message, and the line of a catalogue.
+    """
+    found: dict[str, CatalogueOptions] = {}
+    is_certain = True
+    for values, body, line in find_catalogues(text):
+        try:
+            options = read_catalogue_text(values, body)
+        except ModelDiagramsError:  # reported when the page is converted
+            is_certain = False
+            continue
+        listed = list_models(options)
+        is_certain &= not listed.problem
+        others = [model for model in listed.models if model in found and _differ(model, found[model], options)]
+        if others:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            warn(
+                f"model-catalogue: an earlier catalogue on this page lists {others[0]}{more} with other options, which"
+                " their pages have; put this catalogue on another page",
+                line,
+            )
+        found = dict.fromkeys(listed.models, options) | found
+    return Planned(found, is_certain)
+
+
+def _differ(model: str, *catalogues: CatalogueOptions) -> bool:
+    """Whether catalogues show different diagrams of a model."""
+    return len({make_diagram_id(options.options_for(model, {})) for options in catalogues}) > 1
+
+
 def name_pages(page: str, models: Iterable[str]) -> dict[str, str]:
     """Return the addresses of the pages of models, by model.
 
-    An address is the model's name below the catalogue's page, ``models/torchvision.models.resnet18``. A digest follows
-    if the name has characters that URLs and file systems don't like, or if another differs from it only in case.
+    An address is the model's name below the catalogue's page, ``models/mypkg.Net``. As in ids of diagrams, a digest
+    follows if the name is not written like a class, because some file systems don't distinguish it from a function, or
+    has characters that URLs don't like. So an address stays when other models are added, unless it is of a class
+    whose name differs from another only in case.
 
     Args:
         page: The address of the catalogue's page, without suffix: ``models``.
@@ -54,9 +110,9 @@ def name_pages(page: str, models: Iterable[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     taken = set[str]()
-    for model in sorted(set(models), key=str.swapcase):  # factories, which the libraries' users call, before classes
+    for model in sorted(set(models), key=str.swapcase):  # `Net` before `NET`
         name = _UNUSUAL.sub("-", model)
-        if name != model or name.lower() in taken:
+        if name != model or not CLASS_PATH.fullmatch(name) or name.lower() in taken:
             name = make_distinct(name, model)
         taken.add(name.lower())
         found[model] = f"{page}/{name}"
@@ -77,8 +133,9 @@ def format_rst_page(model: str, options: CatalogueOptions, back: str) -> str:
         back: A link to the catalogue in reStructuredText.
     """
     title = _escape(model)
+    underline = "".join("==" if east_asian_width(character) in "FW" else "=" for character in title)
     directive = f".. model-graph:: {model}\n\n   {_format_values(options, {})}"
-    lines = [f".. {MARK}", ":orphan:", f"{title}\n{'=' * len(title)}", f"``{model}`` in {back}", directive]
+    lines = [f".. {MARK}", ":orphan:", f"{title}\n{underline}", f"``{model}`` in {back}", directive]
     return "\n\n".join(lines) + "\n"
 
 

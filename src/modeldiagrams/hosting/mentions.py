@@ -18,12 +18,18 @@ __all__ = ["NOTE", "find_catalogues", "find_mentions"]
 
 _DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-(?P<kind>graph|tour|catalogue)::(?P<argument>.*)")
 _LITERAL = re.compile(r"(?P<indent>\s*)(\.\. (code|code-block|sourcecode|parsed-literal)::.*|(?!\.\. ).*::)")
+_COMMENT = re.compile(r"(?P<indent>\s*)\.\.( +(?![\[|_ ]|[\w.+:-]+ ?::( |$)).*)?")
+_HTML_COMMENT = re.compile(r"\s*<!--.*")
 _FENCE = re.compile(r"(?P<indent>\s*)(?P<fence>`{3,}|~{3,}|:{3,})(?P<header>.*)")
 _HEADER = re.compile(r"\s*(model-(graph|catalogue)|\{model-(?P<kind>graph|tour|catalogue)\}(?P<argument>.*))\s*")
 _BLOCK = re.compile(r"(?P<indent>\s*)/{3,} *model-tour *(\|(?P<argument>.*))?")
 """A tour in Python-Markdown; its options follow as indented YAML."""
+_CODE = 4
+"""Spaces that make code in Markdown."""
 NOTE = re.compile(r"(\.\. |[`:~]{3,}\{)model-note\b")
 """The first line of a note inside a diagram, in reStructuredText or Markdown; options come before."""
+_CONTAINER = re.compile(r"[-*+:>] |\d+[.)] |!!!|\?\?\?|===|///|\[\^")
+"""The beginning of a list, admonition and so on in Markdown, whose content is indented."""
 _FIELD = re.compile(r":(?P<name>[\w-]+):(?P<value>.*)")
 
 
@@ -58,9 +64,16 @@ def _find(text: str) -> Iterator[tuple[int, re.Match[str], list[str]]]:
             yield number, found, block
         elif found := _LITERAL.fullmatch(line):
             block = _take_indented(lines[number:], len(found["indent"]))
+        elif found := _COMMENT.fullmatch(line):
+            # only what follows at once belongs to an empty one
+            is_empty = line.strip() == ".." and not "".join(lines[number : number + 1]).strip()
+            block = [] if is_empty else _take_indented(lines[number:], len(found["indent"]))
+        elif found := _HTML_COMMENT.fullmatch(line):
+            block = [*itertools.takewhile(lambda line: "-->" not in line, lines[number - 1 :])]
         elif found := _FENCE.fullmatch(line):
             block = _take_until(found["fence"], lines[number:])
-            if header := _HEADER.fullmatch(found["header"]):
+            is_code = len(found["indent"]) >= _CODE and not _is_in_container(lines[: number - 1])
+            if (header := _HEADER.fullmatch(found["header"])) and not is_code:
                 yield number, header, block
             number += 1
         elif found := _BLOCK.fullmatch(line):
@@ -69,6 +82,12 @@ def _find(text: str) -> Iterator[tuple[int, re.Match[str], list[str]]]:
         else:
             continue
         number += len(block)
+
+
+def _is_in_container(before: Sequence[str]) -> bool:
+    """Whether the last paragraph at the margin begins what may hold an indented fence, so that it is no code."""
+    outside = itertools.dropwhile(lambda line: not line.strip() or line[0] == " ", reversed(before))
+    return any(map(_CONTAINER.match, itertools.takewhile(str.strip, outside)))
 
 
 def _take_until(end: str, lines: Sequence[str]) -> list[str]:

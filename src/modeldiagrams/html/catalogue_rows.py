@@ -23,8 +23,8 @@ __all__ += ["list_groups", "list_notes"]
 
 TITLES = ("Parameters", "FLOPs", "Activations", "Inputs", "Since")
 """Of the columns after the name."""
-_MOST_ENTRIES, _MOST_MODELS = 300, 1000
-"""What a page shows at most; the file with the whole table has no limit."""
+_MOST_ENTRIES, _MOST_MODELS = 60, 1000
+"""What a page shows at most, because browsers lay out a table at once; the file with the whole table has no limit."""
 _MOST_NAMES, _MOST_INPUTS = 8, 2
 """The most names or inputs in one cell."""
 _SIGNS = {"≥": "at least", "≤": "at most", "≈": "about"}

@@ -26,9 +26,11 @@ __all__ = ["digest_code", "fold_graph"]
 _ID, _VALUE, _NUMBER = r"\u0001", r"\u0002", r"\u0003"
 """The signs of holes, as written in JSON."""
 
+_OWN_ID = f'"{_ID}'
 _SECTIONS = ("nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*":?|(?<="time_ns":)\d+|[^"]+')
-"""A string (with its colon if it is a key), a time, or the text between two of these."""
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TOKEN = re.compile(rf'(?:{_STRING}:|(?<!"time_ns":)[^"]++)++|{_STRING}|(?<="time_ns":)\d+|[^"]+')
+"""Keys and other text between values, a string, or a time."""
 
 _END_OF_NAME = re.compile(r"[./:]")
 _LEAST_SAVED = 32
@@ -91,7 +93,7 @@ class _Folding:
         alike: dict[tuple[str, ...], list[_Run]] = defaultdict(list)
         for section in self.sections.values():
             for run in self._find_runs(section, depth):
-                alike[tuple(token for token in run.tokens if not _is_value(token))].append(run)
+                alike[_find_structure(run.tokens)].append(run)
         uses = [use for runs in alike.values() if len(runs) > 1 for use in self._use_template(runs)]
         for run, use in sorted(uses, key=lambda found: -found[0].start):
             run.section[run.start : run.stop] = [use]
@@ -142,16 +144,18 @@ def _tokenize(text: str, module: str) -> list[str]:
     """Split a text into tokens, and replace the id of a module call at their start by a sign."""
     start = msgspec.json.encode(module).decode()[:-1]
     inside = tuple(start + end for end in './:"')
-    tokens = _TOKEN.findall(text)
     # not in keys: an argument may have the name of the module call
     return [
-        f'"{_ID}{token[len(start) :]}' if token.startswith(inside) and token[-1] != ":" else token for token in tokens
+        f"{_OWN_ID}{token[len(start) :]}" if token[-1] == '"' and token.startswith(inside) else token
+        for token in _TOKEN.findall(text)
     ]
 
 
-def _is_value(token: str) -> bool:
-    """Whether the token may differ among the uses of a template."""
-    return token.isdecimal() or (token[0] == token[-1] == '"' and not token.startswith(f'"{_ID}'))
+def _find_structure(tokens: list[str]) -> tuple[str, ...]:
+    """Find the tokens that don't differ among the uses of a template: all but values, of which only ids are in it."""
+    return tuple(
+        [token for token in tokens if not token.isdecimal() and (token[-1] != '"' or token.startswith(_OWN_ID))]
+    )
 
 
 def _make_hole(token: str, slot: int) -> str:

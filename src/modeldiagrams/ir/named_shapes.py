@@ -109,8 +109,13 @@ def _say_counted(graph: Graph, named: NamedSizes, name: str, size: Size) -> str:
 
 
 def _write_size(named: NamedSizes, text: str) -> str:
-    letters = {letter: parse_expression(stands) for letter, stands in named.letters.items()}
-    return _abbreviate(parse_expression(text), letters).readable([*named.sizes, *letters])
+    return _write_expression(text, tuple(named.letters.items()), tuple(named.sizes))
+
+
+@functools.lru_cache(maxsize=4096)  # a graph has few different ones
+def _write_expression(text: str, stand_for: tuple[tuple[str, str], ...], names: tuple[str, ...]) -> str:
+    letters = {letter: parse_expression(stands) for letter, stands in stand_for}
+    return _abbreviate(parse_expression(text), letters).readable([*names, *letters])
 
 
 def _abbreviate(whole: Expression, letters: Mapping[str, Expression]) -> Expression:

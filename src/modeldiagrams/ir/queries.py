@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.common.class_facts import get_full_name
-from modeldiagrams.common.globs import compile_globs
+from modeldiagrams.common.globs import NameIndex, compile_globs
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.ir.nodes import Edge, Flow, FunctionCall, InputNode, ModuleNode, Node, OutputNode, Struct, TensorSpec
@@ -203,13 +203,11 @@ class Queries:
         Returns:
             Ids, in execution order.
         """
-        modules, functions = self.module_calls(pattern), self.function_calls(pattern)
-        if modules or functions:
-            return (*(node.id for node in modules), *(call.id for call in functions))
+        if found := self._call_index.find(pattern):
+            return found
         if pattern in self.by_id:  # a later call of a module
             return (pattern,)
-        matches = compile_globs([pattern])
-        return tuple(name for name, names in self.other_names.items() if any(map(matches, names)))
+        return self._other_index.find(pattern)
 
     @cached_property
     def call_names(self) -> tuple[str, ...]:
@@ -218,6 +216,16 @@ class Queries:
         modules = [(node.path, short_name(node.class_).strip("_"), node.class_) for node in calls]
         functions = [(call.name, call.function or call.name) for call in self.functions.values()]
         return tuple(dict.fromkeys(name for names in (*modules, *functions) for name in names))
+
+    @cached_property
+    def _call_index(self) -> NameIndex:
+        modules = {node.id: (node.path, short_name(node.class_), node.class_) for node in self._modules.values()}
+        functions = {call.id: (call.name, call.function or "", call.id) for call in self.functions.values()}
+        return NameIndex(modules | functions)
+
+    @cached_property
+    def _other_index(self) -> NameIndex:
+        return NameIndex(self.other_names)
 
     @cached_property
     def other_names(self) -> dict[str, tuple[str, ...]]:

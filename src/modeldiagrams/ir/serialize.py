@@ -12,6 +12,7 @@ from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.documents import (
     add_file_name,
     check_version,
+    decompress,
     encode,
     make_schema,
     parse_json,
@@ -24,7 +25,12 @@ from modeldiagrams.ir.graph import FORMAT, VERSION, Graph
 if TYPE_CHECKING:
     import os
 
-__all__ = ["deserialize", "load", "save", "schema", "serialize"]
+__all__ = ["deserialize", "is_graph_file", "load", "save", "schema", "serialize"]
+
+
+class _Head(msgspec.Struct):
+    format: str
+
 
 _MAPPINGS = ("adjacency", "hierarchy", "tensors", "parameters")
 
@@ -82,6 +88,14 @@ def load(path: str | os.PathLike[str]) -> Graph:
         return deserialize(data)
     except GraphError as error:
         raise add_file_name(path, error) from error
+
+
+def is_graph_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file says that it holds a graph, which may still be damaged."""
+    try:
+        return msgspec.json.decode(decompress(read_bytes(path, "graph")), type=_Head).format == FORMAT
+    except (GraphError, msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
 
 
 def save(graph: Graph, path: str | os.PathLike[str]) -> None:

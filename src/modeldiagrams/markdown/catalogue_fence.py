@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import posixpath
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,42 +11,48 @@ from pymdownx.superfences import SuperFencesException  # type: ignore[import-unt
 
 from modeldiagrams.engine.catalogue.build import build_catalogue
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.catalogue_pages import format_markdown_page, name_catalogue, name_pages, report_catalogue
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
-from modeldiagrams.hosting.mentions import find_catalogues
+from modeldiagrams.hosting.catalogue_pages import (
+    format_markdown_page,
+    name_catalogue,
+    name_pages,
+    plan_models,
+    report_catalogue,
+)
 from modeldiagrams.hosting.reports import report_error
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.catalogue_page import build_catalogue_files, render_catalogue
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.markdown.find_fences import find_title
+from modeldiagrams.options.catalogue import read_catalogue_text
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.catalogue.entries import CatalogueModel
     from modeldiagrams.markdown.fence_host import FenceHost
-    from modeldiagrams.options.catalogue import CatalogueOptions
 
 __all__ = ["plan_model_pages", "render_catalogue_fence"]
 
-_TITLE = re.compile(r"^# +([^\[\]]+?)( *\{.*\})?$", re.MULTILINE)
 
-
-def plan_model_pages(host: FenceHost, path: str, text: str, address: str) -> dict[str, tuple[str, str]]:
-    """Return the pages that the models of a page's catalogues need: model → (file, Markdown).
+def plan_model_pages(host: FenceHost, path: str, text: str, address: str) -> tuple[dict[str, tuple[str, str]], bool]:
+    """Return the pages that the models of a page need, model → (file, Markdown), and whether that is all.
 
     Args:
-        host: Lists the models.
+        host: Lists the models, and reports problems.
         path: The page's file, relative to the folder of all pages.
         text: Its Markdown.
         address: The folder of the models' pages.
     """
-    found: dict[str, CatalogueOptions] = {}
-    for values, body, _ in find_catalogues(text):
-        with contextlib.suppress(ModelDiagramsError):  # reported when the page is converted
-            options = read_catalogue_text(values, body)
-            found = dict.fromkeys(host.list_models(options).models, options) | found
-    title = _TITLE.search(text)
-    back = f"[{title[1] if title else 'the catalogue'}]({posixpath.relpath(path, address)})"
-    addresses = name_pages(address, found)
-    return {model: (f"{page}.md", format_markdown_page(model, found[model], back)) for model, page in addresses.items()}
+
+    def warn(message: str, line: int) -> None:
+        report_error(host, ModelDiagramsError(message), line, "catalogue")
+
+    host.path = path  # MkDocs plans all pages before it converts one
+    plan = plan_models(text, host.list_models, warn)
+    back = f"[{find_title(text) or 'the catalogue'}]({posixpath.relpath(path, address)})"
+    pages = {
+        model: (f"{page}.md", format_markdown_page(model, plan.models[model], back))
+        for model, page in name_pages(address, plan.models).items()
+    }
+    return pages, plan.is_certain
 
 
 def render_catalogue_fence(host: FenceHost, body: str, line: int | None) -> str:

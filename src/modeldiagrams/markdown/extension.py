@@ -84,12 +84,17 @@ class Services:
                 self._sites[paths] = IncrementalSite(*map(SiteFolder, paths))
             return self._sites[paths]
 
-    def write_model_pages(self, folder: Path, pages: Mapping[Path, tuple[str, Path]]) -> None:
-        """Write the pages of models that a page lists: file in a folder → text, and the site's file of it."""
+    def write_model_pages(self, folder: Path, pages: Mapping[Path, tuple[str, Path]], *, all_: bool) -> None:
+        """Write the pages of models that a page lists: file in a folder → text, and the site's file of it.
+
+        Unless these are all, those of earlier builds stay.
+        """
         with self._lock:
             earlier = {file for file in folder.glob("*.md") if MARK in file.read_text("utf-8", errors="replace")[:400]}
             # authors may write the page of a model themselves
             wanted = {file: text for file, (text, _) in pages.items() if file in earlier or not file.is_file()}
+            if not all_:
+                wanted = {file: file.read_text("utf-8") for file in earlier} | wanted
             self._new_pages += [pages[file][1] for file in wanted.keys() - earlier]
             write_model_pages(wanted, earlier)
 
@@ -130,10 +135,10 @@ class MarkdownHost(FenceHost):
             self._site.start_page(self.page, self._document, self.path or None)
         if self._docs and not self.is_in_piece:
             folder = posixpath.splitext(self.path)[0]
-            planned = plan_model_pages(self, self.path, self.page_source() or "", folder)
+            planned, all_ = plan_model_pages(self, self.path, self.page_source() or "", folder)
             self._model_pages = {model: file for model, (file, _) in planned.items()}
             pages = {self._docs / file: (text, self._site_dir / self._output(file)) for file, text in planned.values()}
-            self._services.write_model_pages(self._docs / folder, pages)
+            self._services.write_model_pages(self._docs / folder, pages, all_=all_)
 
     def note_shown(self, diagram: Diagram) -> None:
         """Write the diagram's files."""

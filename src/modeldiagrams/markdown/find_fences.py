@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.options.reading import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +20,7 @@ __all__ = [
     "HISTORY_FENCE",
     "find_blocks",
     "find_fences",
+    "find_title",
     "find_unread_headers",
     "read_bare_body",
 ]
@@ -29,6 +34,9 @@ CATALOGUE_FENCE = "model-catalogue"
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
 _OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{CATALOGUE_FENCE}"
 _HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)(---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+_TITLE = re.compile(r"# +([^\[\]]+?)( *\{.*\})?")
 
 _READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)|\{.*\})\s*""")
 """A header that superfences reads."""
@@ -54,6 +62,18 @@ def find_blocks(lines: list[str], name: str) -> list[int]:
     """Return the line numbers (from 1) of all `pymdownx.blocks` of a name, ``/// model-tour | mypkg.Model``."""
     head = re.compile(rf"[\s>]*/{{3,}}\s*{name}(?![\w-])")
     return [number for number, header, _ in _scan(lines) if header is None and head.match(lines[number - 1])]
+
+
+def find_title(text: str) -> str:
+    """Return the title of a page as Markdown, that of its front matter first; "" if it has none."""
+    front = _FRONT_MATTER.match(text)
+    with contextlib.suppress(ModelDiagramsError):
+        values = read_yaml(front[1]) if front else None
+        if isinstance(values, dict) and values.get("title"):
+            return re.sub(r"([\\\[\]*_`<])", r"\\\1", str(values["title"]))
+    lines = text[front.end() if front else 0 :].splitlines()
+    outside = (lines[number - 1] for number, header, _ in _scan(lines) if header is None)
+    return next((found[1] for line in outside if (found := _TITLE.fullmatch(line))), "")
 
 
 def _scan(lines: list[str]) -> Iterator[tuple[int, str | None, list[str] | None]]:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.options import Options, is_graph_file
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.options.reading import read_patterns
+from modeldiagrams.options.reading import read_patterns, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CatalogueOptions", "GroupBy", "read_catalogue"]
+__all__ = ["CatalogueOptions", "GroupBy", "read_catalogue", "read_catalogue_text"]
 
 GroupBy = Literal["family", "module", "none"]
 
@@ -78,6 +78,27 @@ def read_catalogue(values: Mapping[str, Any]) -> CatalogueOptions:
     found = CatalogueOptions(**own, values=shared)
     found.options_for("mypkg.Model", {})  # reports invalid options once
     return found
+
+
+def read_catalogue_text(values: Mapping[str, Any], body: str) -> CatalogueOptions:
+    """Read the text of a catalogue.
+
+    Args:
+        values: Option name → value; the directive's argument is `of`.
+        body: More options, as YAML (`of: torchvision.models`), or the names alone.
+
+    Raises:
+        ModelDiagramsError: for the first mistake; begins with the directive's name.
+    """
+    try:
+        more = read_yaml(body)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"model-catalogue: the body: {error}") from error
+    named = more if isinstance(more, dict) else {"of": more} if more else {}
+    try:
+        return read_catalogue({**values, **{str(name): value for name, value in named.items()}})
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"model-catalogue: {error}") from error
 
 
 def _read_names(option: str, value: Any) -> tuple[str, ...]:

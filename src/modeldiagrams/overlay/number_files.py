@@ -97,12 +97,15 @@ def _read_pandas(table: Any) -> list[GivenNumbers]:
     if not hasattr(table, "columns"):
         return [_build({"name": str(table.name or _NAME)}, _list_entries(table.index, table), "")]
     columns = [*table.columns]
-    # a column of text before the numbers has the patterns, else the index
-    has_names = len(columns) > 1 and all(isinstance(cell, str) for cell in table[columns[0]])
-    patterns = table[columns[0]] if has_names else table.index
+    if not columns:
+        raise OptionError(_OPTION, "expected numbers, got none")
+    # a column of text before the numbers has the patterns, else the index; columns may share a name
+    has_names = len(columns) > 1 and all(isinstance(cell, str) for cell in table.iloc[:, 0])
+    patterns = table.iloc[:, 0] if has_names else table.index
     return [
-        _build(_read_title(str(column)), _list_entries(patterns, table[column]), f"column {str(column)!r}: ")
-        for column in columns[has_names:]
+        _build(_read_title(str(column)), _list_entries(patterns, table.iloc[:, at]), f"column {str(column)!r}: ")
+        for at, column in enumerate(columns)
+        if at or not has_names
     ]
 
 
@@ -116,10 +119,12 @@ def _read_csv(text: str, place: str) -> list[GivenNumbers]:
         rows = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
         raise OptionError(_OPTION, f"{place}line {reader.line_num}: expected CSV: {error}") from error
-    titles = rows[0][1] if rows else []
-    if len(titles) < 2:  # noqa: PLR2004  (patterns and numbers)
+    first, titles = rows[0] if rows else (1, [])
+    named = [title for title in titles[1:] if title.strip()]
+    is_entry = bool(named) and all(map(_is_number, named))  # its numbers would be lost as names
+    if len(titles) < 2 or is_entry:  # noqa: PLR2004  (patterns and numbers)
         wanted = "expected a header line, patterns in the first column, and numbers in others, separated by commas"
-        raise OptionError(_OPTION, f"{place}{wanted}, got {_show(','.join(titles))}")
+        raise OptionError(_OPTION, f"{place}line {first}: {wanted}, got {_show(','.join(titles))}")
     for line, row in rows:
         if len(row) != len(titles):
             raise OptionError(_OPTION, f"{place}line {line}: expected {len(titles)} cells, got {len(row)}")
@@ -151,6 +156,14 @@ def _build(head: Mapping[str, Any], entries: Iterable[tuple[str, Any, Any]], pla
     if not values:
         raise OptionError(_OPTION, f"{place}expected numbers, got none")
     return GivenNumbers(values=values, **head)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_number(value: Any, place: str) -> float | None:

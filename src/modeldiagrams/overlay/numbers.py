@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from modeldiagrams.ir.graph import ModuleNode
-from modeldiagrams.ir.queries import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
 
@@ -40,7 +39,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     unit: str = ""
     format: str = ""
-    """How to write them, as in Python: ``.2f``, ``.1%``, ``+.3g``; by default three digits."""
+    """How to write them, much as in Python: ``.2f``, ``.1%``, ``+.3g``; by default three digits."""
     scale: Scale = "linear"
     values: dict[str, float]
     """By id of a node, function call or group."""
@@ -56,14 +55,14 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class NumberMatcher:
-    """Finds the nodes that numbers are for, with one look at the graph for all of them.
+    """Finds the nodes that numbers are for.
 
     Entries match what `Graph.matching` does. If several match a node, the most exact counts: its id, then its path,
     then a name without `*` and `?`, such as its class, then other patterns; of equally exact ones, the last.
     """
 
     def __init__(self, graph: Graph, groups: Mapping[str, Sequence[str]]) -> None:
-        """Index the names of a graph.
+        """Take a graph.
 
         Args:
             graph: The graph.
@@ -72,15 +71,8 @@ class NumberMatcher:
         self._graph = graph
         self._groups = groups
         self._paths = {node.id: node.path for node in graph.nodes if isinstance(node, ModuleNode)}
-        self._calls: dict[str, list[str]] = {}
-        self._others: dict[str, list[str]] = {}
-        for node in graph.nodes:
-            if isinstance(node, ModuleNode):
-                _enter(self._calls, node.id, (node.path, short_name(node.class_), node.class_))
-        for call in graph.functions.values():
-            _enter(self._calls, call.id, (call.name, call.function or "", call.id))
-        for name, names in graph.other_names.items():
-            _enter(self._others, name, names)
+        # `named_modules` lists the model itself, and modules that only hold others
+        self._containers = {part for path in self._paths.values() for part in _list_outer(path)}
 
     def match(self, given: GivenNumbers) -> Numbers:
         """Find the nodes of numbers."""
@@ -89,7 +81,7 @@ class NumberMatcher:
         unmatched = []
         for pattern, value in given.values.items():
             found = self._find(pattern)
-            if not found and pattern:  # `named_modules` calls the model itself ""
+            if not found and pattern not in self._containers:
                 unmatched.append(pattern)
             for name, rank in found:
                 if rank >= ranks.get(name, _PATTERN):
@@ -120,13 +112,11 @@ class NumberMatcher:
             return []
         if pattern in self._groups:
             return [(name, _NAME) for name in self._groups[pattern]]
-        if "*" in pattern or "?" in pattern:
-            return [(name, _PATTERN) for name in self._graph.matching(pattern)]
-        is_other = pattern in self._graph.by_id
-        ids = self._calls.get(pattern) or ([pattern] if is_other else self._others.get(pattern, []))
-        return [(name, self._rank(pattern, name)) for name in ids]
+        return [(name, self._rank(pattern, name)) for name in self._graph.matching(pattern)]
 
     def _rank(self, pattern: str, name: str) -> int:
+        if "*" in pattern or "?" in pattern:
+            return _PATTERN
         return _EXACT if pattern == name else _PATH if pattern == self._paths.get(name) else _NAME
 
     def _count(self, values: Mapping[str, float]) -> tuple[int, int]:
@@ -143,6 +133,7 @@ class NumberMatcher:
         return named, len(ids) - named
 
 
-def _enter(index: dict[str, list[str]], name: str, keys: Iterable[str]) -> None:
-    for key in dict.fromkeys(keys):
-        index.setdefault(key, []).append(name)
+def _list_outer(path: str) -> Iterator[str]:
+    """Yield the paths of the modules around one, from the model's, which is empty."""
+    parts = path.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts)))

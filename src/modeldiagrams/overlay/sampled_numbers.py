@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import OptionError
@@ -37,7 +38,7 @@ def read_samples(graph: Graph) -> list[GivenNumbers]:
     columns: list[tuple[str, Scale, dict[str, float | None]]] = [
         ("Spread", "linear", {name: one.std for name, one in finite.items()}),
         ("Mean", "diverging", {name: one.mean for name, one in finite.items()}),
-        ("Range", "linear", {name: (one.max or 0) - (one.min or 0) for name, one in finite.items()}),
+        ("Range", "linear", {name: _range(one) for name, one in finite.items()}),
         ("Zeros", "linear", {name: one.zeros for name, one in nodes.items()}),
         ("NaN or infinite", "linear", {name: one.nan + one.inf for name, one in nodes.items() if one.nan + one.inf}),
     ]
@@ -46,3 +47,8 @@ def read_samples(graph: Graph) -> list[GivenNumbers]:
         for name, scale, values in columns
         if values
     ]
+
+
+def _range(sample: TensorSample) -> float | None:
+    found = (sample.max or 0) - (sample.min or 0)
+    return found if math.isfinite(found) else None

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "InputsError",
     "Target",
+    "complete_graph",
     "find_inputs",
     "graph_of",
     "loaded_sources",
@@ -193,11 +194,20 @@ def graph_of(  # noqa: PLR0913  (as `own_models.trace`)
 ) -> Graph:
     """Trace a target in this process; the graph has the assumptions of both."""
     found = record(target, mode, costs=costs, measure_time=measure_time)
-    sizes = None if explore else find_sizes(found, target, dims)
+    graph = complete_graph(found, target, explore=explore, dims=dims, sample=sample)
+    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+
+
+def complete_graph(
+    found: Trace, target: Target, *, explore: bool, dims: Mapping[str, Any] | Literal["auto"] | None, sample: bool
+) -> Graph:
+    """Add what further passes tell to the graph of a pass: other sides, or names of sizes and samples."""
     graph = unite_traces({AS_TRACED: found}, explores=explore).graph
-    if sample and not explore:
-        graph = add_samples(found, random_inputs=target.random_inputs)
-    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions), sizes=sizes)
+    if explore:
+        return graph
+    sizes = find_sizes(found, target, dims)
+    graph = add_samples(graph, found, random_inputs=target.random_inputs) if sample else graph
+    return msgspec.structs.replace(graph, sizes=sizes)
 
 
 def _has_mode(graph: Graph, mode: Mode) -> bool:

@@ -12,18 +12,16 @@ from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError, TargetError
-from modeldiagrams.ir.case_texts import AS_TRACED
 from modeldiagrams.options.case_options import GENERATE, LONGEST, check_given_cases
 from modeldiagrams.options.dims import OFF, read_dims
 from modeldiagrams.options.options import Call
-from modeldiagrams.resolve import Target, find_inputs, graph_of, record, take_part
+from modeldiagrams.resolve import Target, complete_graph, find_inputs, graph_of, record, take_part
 from modeldiagrams.resolve.case_traces import in_one_mode
-from modeldiagrams.resolve.dimensions.probe import AUTO, find_sizes
+from modeldiagrams.resolve.dimensions.probe import AUTO
 from modeldiagrams.resolve.exploring import rerun_within, unite_traces
 from modeldiagrams.resolve.generation import find_generation_calls
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.parts import Writes, find_method
-from modeldiagrams.resolve.sampling import add_samples
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.requests import Built
 from modeldiagrams.resolve.values.construct import find_call_problem
@@ -70,8 +68,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
             value) and ``method``, called in place of ``forward``. ``generate``: those of a model of transformers.
         explore: Whether to add up to 24 passes that take the other side where a tensor's value decided.
         dims: Names of the sizes of inputs, ``{"x": ["B", 3, "H", "W"]}``, or ``auto``; `Graph.sizes` has what follows.
-        sample: Whether to read the values of every tensor in one more pass, with real values; `Graph.samples` has them.
-            Several passes have none.
+        sample: Whether to read each tensor's values in one more pass, with real ones, for `Graph.samples`; of one case.
 
     Returns:
         The graph of the pass, or of all cases.
@@ -89,11 +86,7 @@ def trace(  # noqa: PLR0913  (as in the tracer)
         return _trace_cases(model, args, kwargs, cases, part=part, explore=explore, mode=mode, **options)
     if part is not None:
         return _trace_part(model, args, kwargs, part, mode, **options, explore=explore, dims=dims, sample=sample)
-    found, target = _trace_once(model, args, kwargs, mode, **options)
-    graph = unite_traces({AS_TRACED: found}, explores=explore).graph
-    if sample and not explore:
-        graph = add_samples(found, random_inputs=target.random_inputs)
-    return msgspec.structs.replace(graph, sizes=find_sizes(found, target, dims))
+    return complete_graph(*_trace_once(model, args, kwargs, mode, **options), explore=explore, dims=dims, sample=sample)
 
 
 def _check_dims(dims: Any, *, has_several: bool) -> None:

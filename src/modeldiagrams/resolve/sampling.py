@@ -38,17 +38,17 @@ _MAKES_MAPS = ("conv", "pool", "interpolate", "upsample", "pixel_shuffle", "grid
 """In names of ops whose results are maps; maps of the same height and width are recognised afterwards."""
 
 
-def add_samples(trace: Trace, *, random_inputs: bool) -> Graph:
-    """Add samples to the graph of a trace.
+def add_samples(graph: Graph, trace: Trace, *, random_inputs: bool) -> Graph:
+    """Add samples to a graph.
 
     Args:
+        graph: The graph of the pass, perhaps completed.
         trace: The pass, which runs once more with real values.
         random_inputs: As in `Samples`.
 
     Returns:
         The graph with `samples`, or with a note that says why there are none.
     """
-    graph = trace.graph
     if trace.rerun is None:
         return _explain(graph, "the model raised an exception" if graph.status.error else "no pass was run")
     sampler = _Sampler()
@@ -121,7 +121,7 @@ class _Sampler:
         try:
             with unseen_by_modes(), no_dispatch_modes(), torch.no_grad():
                 sample = self._sample(value, tensor.detach().cpu())
-        except (RuntimeError, TypeError, ValueError, NotImplementedError):
+        except Exception:  # noqa: BLE001  (of subclasses, too; other tensors still have values)
             return
         finally:
             torch.set_num_threads(n_threads)
@@ -141,8 +141,11 @@ class _Sampler:
         zeros = _round(1 - int(numbers.count_nonzero()) / numbers.numel())
         if not finite.numel():
             return TensorSample(zeros=zeros, nan=nan, inf=inf)
-        spread, center = torch.std_mean(finite, correction=0)
-        mean = _round(float(center), max(abs(float(center)), float(spread)))
+        spread, center = (float(one) for one in torch.std_mean(finite, correction=0))
+        if not math.isfinite(spread):  # squares overflow; numbers up to 1 don't
+            size = float(finite.abs().max())
+            spread, center = (float(one) * size for one in torch.std_mean(finite / size, correction=0))
+        mean = _round(center, max(abs(center), spread))
         std, least, most = (_round(float(one)) for one in (spread, *finite.aminmax()))
         sample = TensorSample(mean=mean, std=std, min=least, max=most, zeros=zeros, nan=nan, inf=inf)
         maps = self._find_maps(value, numbers) if tensor.is_floating_point() else None
@@ -182,6 +185,8 @@ def _add_picture(sample: TensorSample, maps: Tensor) -> TensorSample:
         height, width = (max(1, round(side * _SIDE / longest)) for side in mean.shape)
         mean = adaptive_avg_pool2d(mean[None], (height, width))[0]
     least, most = float(mean.min()), float(mean.max())
+    if not math.isfinite(most - least):
+        return sample
     levels = ((mean - least) / (most - least or 1) * 255).round().to(torch.uint8)
     return msgspec.structs.replace(
         sample,
@@ -207,4 +212,7 @@ def _to_png(levels: Tensor) -> bytes:
 def _round(number: float, scale: float | None = None) -> float:
     """Round to the digits that a number of this scale, by default the number itself, has: a mean of 1e-9 may be 0."""
     size = abs(number if scale is None else scale)
-    return round(number, _DIGITS - 1 - math.floor(math.log10(size))) + 0.0 if size else 0.0
+    try:
+        return round(number, _DIGITS - 1 - math.floor(math.log10(size))) + 0.0 if size else 0.0
+    except OverflowError:  # the largest number of float64 rounds up to infinity
+        return number

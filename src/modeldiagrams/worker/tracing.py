@@ -174,7 +174,7 @@ def _trace_one(request: TraceRequest, seconds_left: Callable[[], float]) -> Trac
         united = unite_traces({AS_TRACED: trace}, explores=call.explore, seconds_left=seconds_left)
         graph = united.graph
         if call.sample and not call.explore:
-            graph = add_samples(trace, random_inputs=target.random_inputs)
+            graph = add_samples(graph, trace, random_inputs=target.random_inputs)
     assumptions = (*target.assumptions, *graph.assumptions)
     graph = msgspec.structs.replace(graph, assumptions=assumptions, sizes=sizes)
     return TracedCases(graph, united.sources, (target,))

@@ -2,14 +2,17 @@
  * Entry of `catalogue.js`: `<model-catalogue>` shows a library's models as cards. Until a reader comes near, and if the data
  * doesn't load, the page's table is there.
  */
+import { inSlices } from "../shared/slices.js";
 import { Catalogue } from "../widget/catalogue/catalogue.js";
-import type { CatalogueData } from "../widget/catalogue/catalogue_data.js";
+import { type CatalogueData, parsedLines } from "../widget/catalogue/catalogue_data.js";
 import { loadData } from "../widget/loading/loader.js";
 
 const NAME = "model-catalogue";
 
 /** Data is loaded this far from the window. */
 const AHEAD = "1000px";
+
+const parsed = (text: string): Promise<CatalogueData> => inSlices(parsedLines(text));
 
 class ModelCatalogue extends HTMLElement {
   #catalogue: Catalogue | undefined;
@@ -38,7 +41,7 @@ class ModelCatalogue extends HTMLElement {
     this.#observer.disconnect();
     // resolved now, because instant navigation may change the address of the page
     const src = new URL(this.getAttribute("src") ?? "", document.baseURI).href;
-    const data = await loadData<CatalogueData>(this.getAttribute("catalogue") ?? "", src).catch(() => undefined);
+    const data = await loadData(this.getAttribute("catalogue") ?? "", src, parsed).catch(() => undefined);
     if (data === undefined || !this.isConnected || this.#catalogue !== undefined) return;
     this.#catalogue = await Catalogue.start(this, data, src);
   }

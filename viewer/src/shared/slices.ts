@@ -66,7 +66,7 @@ export async function inSlices<T>(work: Steps<T>, stop?: AbortSignal): Promise<T
 }
 
 /** Resolves once the browser had its turn. Timers wait 4 ms when they follow each other; messages don't. */
-function turn(): Promise<void> {
+export function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

@@ -15,8 +15,12 @@ __all__ = ["Mark", "fill_marks", "find_marks"]
 
 _MARK = re.compile(r"<!--\s*(?P<end>/?)model-graph\s*(?P<rest>:.*?)?-->", re.DOTALL)
 _FENCE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*\r?$|\Z)", re.DOTALL | re.MULTILINE
+    r"^[ \t>]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
+"""In lists and quotes, too; the words after backticks have none, or else it is code in a line."""
+_INDENTED = re.compile(r"^(?: {4}| {0,3}\t|[ \t]*>)[^\n]*", re.MULTILINE)
+"""Code by its indentation, and quotes, which the pictures would end."""
 _CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _EXAMPLE = "`<!-- model-graph: mypkg.Model depth=1 -->`"
 
@@ -30,6 +34,7 @@ class Mark(NamedTuple):
         options: Name → value of the other words.
         start: Position of the text between the marks.
         stop: Position after that text.
+        indent: White space before the mark, if nothing else is: it may be in an item of a list.
     """
 
     line: int
@@ -37,6 +42,7 @@ class Mark(NamedTuple):
     options: dict[str, str]
     start: int
     stop: int
+    indent: str
 
 
 def find_marks(text: str) -> list[Mark]:
@@ -45,7 +51,7 @@ def find_marks(text: str) -> list[Mark]:
     Raises:
         ModelDiagramsError: for the first mark that doesn't open, close or name a model; begins with its line.
     """
-    code = [found.span() for found in (*_FENCE.finditer(text), *_CODE.finditer(text))]
+    code = [found.span() for form in (_FENCE, _CODE, _INDENTED) for found in form.finditer(text)]
     marks: list[Mark] = []
     opened: re.Match[str] | None = None
     for found in _MARK.finditer(text):
@@ -69,11 +75,12 @@ def find_marks(text: str) -> list[Mark]:
 
 
 def fill_marks(text: str, marks: Sequence[Mark], contents: Sequence[str]) -> str:
-    """Replace the text between marks, with the line breaks that the file has."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    """Replace the text between marks, with the line breaks that most lines of the file have."""
+    newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
     parts, at = list[str](), 0
     for mark, content in zip(marks, contents, strict=True):
-        parts += [text[at : mark.start], newline, content.replace("\n", newline), newline]
+        lines = [mark.indent + line for line in content.split("\n")]
+        parts += [text[at : mark.start], newline, newline.join(lines), newline, mark.indent]
         at = mark.stop
     return "".join([*parts, text[at:]])
 
@@ -94,7 +101,9 @@ def _read(text: str, opened: re.Match[str], closed: re.Match[str]) -> Mark:
         raise ModelDiagramsError(f"line {line}: a quote is not closed in `{' '.join(opened[0].split())}`") from error
     if not words or "=" in words[0]:
         raise ModelDiagramsError(f"line {line}: expected a model, {_EXAMPLE}, got `{' '.join(opened[0].split())}`")
-    return Mark(line, words[0], _options(words[1:], line), opened.end(), closed.start())
+    before = text[text.rfind("\n", 0, opened.start()) + 1 : opened.start()]
+    indent = "" if before.strip() else before
+    return Mark(line, words[0], _options(words[1:], line), opened.end(), closed.start(), indent)
 
 
 def _options(words: Sequence[str], line: int) -> dict[str, str]:

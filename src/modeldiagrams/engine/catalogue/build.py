@@ -11,7 +11,7 @@ from modeldiagrams.engine.catalogue.entries import Catalogue
 from modeldiagrams.engine.catalogue.families import find_families, join_aliases
 from modeldiagrams.engine.catalogue.listing import make_catalogue_id
 from modeldiagrams.engine.catalogue.releases import find_first_releases
-from modeldiagrams.engine.diagram_ids import name_snapshot
+from modeldiagrams.engine.diagram_ids import drop_digest, name_snapshot
 from modeldiagrams.engine.many_graphs import run_each
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def build_catalogue(
 def _add_releases(builder: DiagramBuilder, models: list[CatalogueModel]) -> list[CatalogueModel]:
     if builder.snapshots is None:
         return models
-    files = [builder.snapshots.path(name_snapshot(model.options)).name for model in models]
-    releases = find_first_releases(builder.snapshots.folder, {*files})
-    pairs = zip(models, files, strict=True)
-    return [msgspec.structs.replace(model, since=releases.get(file, "")) for model, file in pairs]
+    releases = find_first_releases(builder.snapshots.folder)
+    names = (drop_digest(name_snapshot(model.options)) for model in models)
+    pairs = zip(models, names, strict=True)
+    return [msgspec.structs.replace(model, since=releases.get(name, "")) for model, name in pairs]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.catalogue import CatalogueOptions
 
-__all__ = ["Listed", "list_models", "make_catalogue_id"]
+__all__ = ["Listed", "list_models", "make_catalogue_id", "name_list"]
 
 _ANY = "mypkg.Model"
 """Stands for each model in the options that all of them share."""
@@ -35,23 +35,29 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_catalogue_id(options: CatalogueOptions) -> str:
-    """Make a stable name for a catalogue's files: ``catalogue-1a2b3c4d``."""
+    """Make a stable name for a catalogue's files, ``catalogue-1a2b3c4d``, on which all its options have an effect."""
     shared = msgspec.json.encode(options.options_for(_ANY, {})).decode()
-    return make_distinct("catalogue", repr((options.of, options.exclude, shared)))
+    return make_distinct("catalogue", repr((options.of, options.exclude, options.group_by, shared)))
+
+
+def name_list(options: CatalogueOptions) -> str:
+    """Return the name of a catalogue's list, which stays when its diagrams are drawn or called in another way."""
+    interpreter = options.options_for(_ANY, {}).limits.python
+    return make_distinct("catalogue", repr((options.of, options.exclude, interpreter)))
 
 
 def list_models(builder: DiagramBuilder, options: CatalogueOptions, defaults: Mapping[str, Any]) -> Listed:
     """List the names of a catalogue's models by the rules of `modeldiagrams.resolve.libraries.public_models`.
 
     It imports the packages in a worker, again only if their sources or the installed packages have changed. Without
-    torch, it reads the committed list, ``<snapshots>/<id>.models.txt``.
+    torch, it reads the committed list, ``<snapshots>/<name>.models.txt``.
 
     Args:
         builder: Runs the models, and knows the folder of snapshots.
         options: What the author wrote.
         defaults: The site's values of options, of which limits and the interpreter count.
     """
-    name, shared = make_catalogue_id(options), options.options_for(_ANY, defaults)
+    name, shared = name_list(options), options.options_for(_ANY, defaults)
     file = builder.snapshots.list_path(name).absolute() if builder.snapshots else None
     if builder.snapshots and file:
         builder.snapshots.note_mention(file, traced=True)

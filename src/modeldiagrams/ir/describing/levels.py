@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Call", "Level", "Levels", "Read"]
+__all__ = ["NOTHING", "Call", "Level", "Levels", "Read", "maker_of"]
 
 Call: TypeAlias = "ModuleNode | FunctionCall"
 
@@ -30,8 +30,14 @@ _PLUMBING = frozenset(
 )
 """Ops that return their input unchanged or as another view, as in `viewer/src/graph/plumbing.ts`."""
 
-_PICKING = frozenset(("getitem", "select", "narrow", "slice", "cat", "concat", "concatenate", "pad"))
-"""Ops that are plumbing if their output has as many elements as their input."""
+_PICKING = frozenset(("getitem", "select", "narrow", "slice", "cat", "concat", "concatenate"))
+"""Ops that are plumbing if their output has as many elements as their input; such a `pad` shifts."""
+
+_NEUTRAL = ((re.compile(r"(r|i)?mul|i?(true)?div"), 1), (re.compile(r"(r|i)?add|i?sub"), 0))
+"""Ops that are plumbing with this operand."""
+
+NOTHING = re.compile(r"Identity|.*Drop(out|Path).*")
+"""Modules that may return their input; then an op of the module's name is all they contain."""
 
 _FIRST = {name: i for i, name in enumerate(("self", "input", "query", "mat1", "other", "key", "mat2", "value"))}
 """The order of arguments whose order matters; others follow in the order of execution."""
@@ -45,12 +51,12 @@ class Read(NamedTuple):
 
     Attributes:
         part: Id of the part of the same call that makes it; "" if it comes from outside.
-        source: Id of the node that makes it.
+        tensor: Id of the tensor, before plumbing.
         is_inferred: Whether its values left torch on the way.
     """
 
     part: str
-    source: str
+    tensor: str
     is_inferred: bool = False
 
 
@@ -75,19 +81,24 @@ class Levels:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._makers = self._find_makers()
+        self._origins = self._find_origins()
         self._ops = {node.id for node in graph.nodes if self._is_visible(node)}
         self._functions = self._find_functions()
+        self._chains: dict[str, list[str]] = {}
         self.by_call: dict[str | None, Level] = defaultdict(lambda: Level([], defaultdict(dict)))
         shown = dict.fromkeys(item for node in self._ops_in_order() for item in reversed(self._chain(node)))
         for item in shown:
             self.by_call[self.outer(item)].parts.append(item)
-        for target, (source, is_inferred) in self._edges():
-            self._note(target, source, is_inferred=is_inferred)
+        for target, (tensor, is_inferred) in self._edges():
+            self._note(target, tensor, is_inferred=is_inferred)
+
+    def origin(self, tensor: str) -> str:
+        """Return the id of the tensor that plumbing passes on as this one."""
+        return self._origins.get(tensor, tensor)
 
     def maker(self, tensor: str) -> str:
         """Return the id of the node that makes a tensor, before plumbing."""
-        return self._makers[tensor.rpartition(":")[0]]
+        return maker_of(self.origin(tensor))
 
     def part_of(self, call: str | None, node: str) -> str:
         """Return the part of a call that is or contains a node; "" if it is outside."""
@@ -98,30 +109,38 @@ class Levels:
             inside = outer or ""
         return ""
 
-    def _find_makers(self) -> dict[str, str]:
-        """Map nodes to themselves, and plumbing to the node whose result it passes on."""
-        feeding = dict[str, Edge]()
-        makers = dict[str, str]()
-        for source, edges in self._graph.adjacency.items():
+    def _find_origins(self) -> dict[str, str]:
+        """Map the results of plumbing to the tensors that they are, in another form."""
+        feeding = defaultdict[str, list[Edge]](list)
+        for edges in self._graph.adjacency.values():
             for edge in edges:
-                if edge.flow != "shape" and edge.to not in feeding:
-                    feeding[edge.to], makers[edge.to] = edge, source
+                if edge.flow != "shape":
+                    feeding[edge.to].append(edge)
         found = dict[str, str]()
         for node in self._graph.nodes:  # in execution order
-            before = feeding.get(node.id)
-            is_plumbing = before and isinstance(node, OpNode) and self._is_plumbing(node, before.tensor)
-            found[node.id] = found.get(makers[node.id], makers[node.id]) if is_plumbing else node.id
+            before = feeding[node.id]
+            if isinstance(node, OpNode) and _read_alone(before) and self._is_plumbing(node, before[0].tensor):
+                found[node.outputs[0]] = found.get(before[0].tensor, before[0].tensor)
         return found
 
     def _is_plumbing(self, node: OpNode, tensor: str) -> bool:
+        if len(node.outputs) != 1:
+            return False
         name = short_name(node.name)
-        if name not in _PICKING or len(node.outputs) != 1:
-            return name in _PLUMBING
-        before, after = self._graph.tensors[tensor].shape, self._graph.tensors[node.outputs[0]].shape
-        return before is not None and after is not None and _count(before) == _count(after)
+        if name in _PLUMBING:
+            return node.arguments.get("training") is not True
+        if any(form.fullmatch(name) and node.arguments.get("other") == value for form, value in _NEUTRAL):
+            return True
+        before, after = self._graph.tensors[tensor], self._graph.tensors[node.outputs[0]]
+        if node.id == f"{self._graph.hierarchy[node.id]}/{name}" and NOTHING.fullmatch(name):
+            return before.shape == after.shape and before.dtype == after.dtype
+        is_whole = before.shape is not None and after.shape is not None and _count(before.shape) == _count(after.shape)
+        return name in _PICKING and is_whole
 
     def _is_visible(self, node: Node) -> bool:
-        return not isinstance(node, ModuleNode | ConstantNode) and self._makers[node.id] == node.id
+        if isinstance(node, ModuleNode | ConstantNode):
+            return False
+        return not (isinstance(node, OpNode) and node.outputs and node.outputs[0] in self._origins)
 
     def _ops_in_order(self) -> Iterator[str]:
         return (node.id for node in self._graph.nodes if node.id in self._ops)
@@ -152,31 +171,41 @@ class Levels:
 
     def _chain(self, node: str) -> list[str]:
         """List a node and the calls around it, the innermost first."""
-        found, at = [node], self.outer(node)
-        while at is not None:
-            found.append(at)
-            at = self.outer(at)
-        return found
+        if node not in self._chains:
+            outer = self.outer(node)
+            self._chains[node] = [node, *(self._chain(outer) if outer is not None else ())]
+        return self._chains[node]
 
     def _edges(self) -> Iterator[tuple[str, tuple[str, bool]]]:
-        """Yield visible nodes with each node that they read and whether that is inferred, in the order of arguments."""
+        """Yield visible nodes with a tensor that they read and whether that is inferred, in the order of arguments."""
         found = [
-            (_FIRST.get(edge.argument, len(_FIRST)), edge.to, self._makers[source], edge.flow == "inferred")
-            for source, edges in self._graph.adjacency.items()
+            (_FIRST.get(edge.argument, len(_FIRST)), edge.to, self.origin(edge.tensor), edge.flow == "inferred")
+            for edges in self._graph.adjacency.values()
             for edge in edges
-            if edge.to in self._ops and self._makers[source] in self._ops and edge.flow != "shape"
+            if edge.to in self._ops and self.maker(edge.tensor) in self._ops and edge.flow != "shape"
         ]
-        for _, target, maker, is_inferred in sorted(found, key=itemgetter(0)):
-            yield target, (maker, is_inferred)
+        for _, target, tensor, is_inferred in sorted(found, key=itemgetter(0)):
+            yield target, (tensor, is_inferred)
 
-    def _note(self, target: str, source: str, *, is_inferred: bool) -> None:
+    def _note(self, target: str, tensor: str, *, is_inferred: bool) -> None:
         """Note an edge at the level that contains both ends, and at those inside it."""
-        makers = {outer: inside for inside, outer in _steps(self._chain(source))}
+        makers = {outer: inside for inside, outer in _steps(self._chain(maker_of(tensor)))}
         for inside, outer in _steps(self._chain(target)):
             part = makers.get(outer, "")
-            self.by_call[outer].reads[inside][Read(part, source, is_inferred)] = None
+            self.by_call[outer].reads[inside][Read(part, tensor, is_inferred)] = None
             if part:
                 return
+
+
+def maker_of(tensor: str) -> str:
+    """Return the id of the node that makes a tensor."""
+    return tensor.rpartition(":")[0]
+
+
+def _read_alone(edges: list[Edge]) -> bool:
+    """Whether an op reads one tensor: in each case, if cases read different ones."""
+    cases = [case for edge in edges for case in edge.cases]
+    return len(edges) == 1 or (bool(cases) and all(edge.cases for edge in edges) and len(cases) == len({*cases}))
 
 
 def _count(shape: tuple[int | str, ...]) -> int:

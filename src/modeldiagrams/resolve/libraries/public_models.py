@@ -72,7 +72,7 @@ def find_models(of: Iterable[str], exclude: Iterable[str]) -> tuple[tuple[str, .
     if found and not names:
         problems.append("the option `exclude` leaves out all models")
     shortest = (min(each, key=lambda name: (name.count("."), len(name), name)) for each in names.values())
-    return tuple(sorted(shortest)), tuple(problems)
+    return tuple(sorted(shortest)), tuple(dict.fromkeys(problems))
 
 
 class _Search:
@@ -128,7 +128,8 @@ class _Search:
     def _walk(self, module: ModuleType, path: str, wants: Callable[[str], object]) -> dict[str, Any]:
         """Find the models among the public names of a module, and of submodules from which it has none."""
         exported, submodules = getattr(module, "__all__", None), list_submodules(module)
-        names = {name for name in dir(module) if not name.startswith("_")} if exported is None else {*exported}
+        written = (name for name in dir(module) if not name.startswith("_")) if exported is None else exported
+        names = {name for name in written if isinstance(name, str)}
         is_lazy = bool(names - vars(module).keys() - {*submodules})
         scope = module.__name__ if exported is None and not hasattr(module, "__path__") else self._package
         found: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import type { Found } from "./selection.js";
 /** Cards in a chunk: full rows of one to six columns. */
 const CHUNK = 60;
 /** Cards that are made at once. */
-const LOT = 10;
+const LOT = 5;
 /** Cards in the page. All of a smaller catalogue are there, so that the browser's search finds everything in it. */
 const MOST_CARDS = 1200;
 /** Chunks are filled this far from the window, px. */
@@ -136,7 +136,10 @@ export class CardList {
 
   /** Remove the cards, and keep their room. */
   #empty(chunk: HTMLElement): void {
-    chunk.style.minHeight = `${(this.#cards.get(chunk)?.length ?? 0) * this.#perCard}px`;
+    const height = `${(this.#cards.get(chunk)?.length ?? 0) * this.#perCard}px`;
+    chunk.style.minHeight = height;
+    // far cards aren't laid out; once they were, the browser knows their height
+    chunk.style.containIntrinsicBlockSize = `auto ${height}`;
     chunk.replaceChildren();
   }
 

@@ -1,5 +1,5 @@
 /** One catalogue: cards instead of the page's table. */
-import { inSlices, type Steps } from "../../shared/slices.js";
+import { inSlices, type Steps, turn } from "../../shared/slices.js";
 import { make } from "../controls/dom.js";
 import { type Choice, choiceIn, keepInAddress } from "./address.js";
 import { CardList } from "./card_list.js";
@@ -21,6 +21,7 @@ export class Catalogue {
   readonly #line = make("p", "mg-catalogue-result");
   readonly #cards: CardList;
   readonly #table: PageTable;
+  readonly #made: HTMLElement[];
   /** Ends what a reader wanted before. */
   #stop = new AbortController();
 
@@ -36,12 +37,15 @@ export class Catalogue {
     this.#cards = new CardList(context, levelBelow(host));
     this.#bar = new CatalogueBar(listing, this.#table.page, (choice) => void this.#show(choice));
     this.#line.role = "status";
-    host.prepend(this.#bar.element, this.#line, this.#cards.element, pair.element);
+    this.#made = [this.#bar.element, this.#line, this.#cards.element, pair.element];
   }
 
   /** @param assets the URL of a file in the site's folder of diagrams */
   static async start(host: HTMLElement, data: CatalogueData, assets: string): Promise<Catalogue> {
-    const catalogue = new Catalogue(host, await inSlices(listed(data)), assets);
+    const listing = await inSlices(listed(data));
+    await turn();
+    const catalogue = new Catalogue(host, listing, assets);
+    await turn();
     await catalogue.readAddress();
     return catalogue;
   }
@@ -71,7 +75,8 @@ export class Catalogue {
     const result = yield* selected(this.#listing, choice);
     const isTable = choice.view === "table" && this.#table.page === undefined;
     yield* isTable ? this.#table.show(result) : this.#cards.show(result.groups);
-    // until the first time, readers see the page's table
+    // until now, readers saw the page's table; the page is laid out only once
+    if (!this.#bar.element.isConnected) this.#host.prepend(...this.#made);
     this.#host.dataset.view = isTable ? "table" : "cards";
     const line = resultLine(this.#listing, result);
     // screen readers announce what changes

@@ -8,7 +8,7 @@ import type { Listing } from "./catalogue_data.js";
 import { RANGES, SORTS } from "./selection.js";
 
 /** Modules or families that can be chosen; longer lists are of less use than the search. */
-const MOST_CHOICES = 300;
+const MOST_CHOICES = 100;
 /** How long a reader may pause between letters, ms. */
 const PAUSE = 120;
 

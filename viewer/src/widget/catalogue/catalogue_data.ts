@@ -38,16 +38,19 @@ export interface ModelData {
   assumed?: boolean;
   since?: string;
   uses?: number;
-  picture?: string;
+  /** The name of its file, or whether it has its own. */
+  picture?: string | true;
   aliases?: string[];
   problem?: string;
 }
 
-export interface Model extends ModelData {
+export interface Model extends Omit<ModelData, "picture"> {
   /** The last part of the name, by which readers know it. */
   shortName: string;
   /** All names, in lower case: where words of a query are looked for. */
   text: string;
+  /** The name of its picture's file. */
+  picture?: string | undefined;
   /** Cells of the table of what differs. */
   row: string[];
 }
@@ -69,6 +72,20 @@ export interface Listing {
   families: Map<string, number>;
 }
 
+/** Parse the data's lines in steps: a head, and parts of the lists of families and models. */
+export function* parsedLines(text: string): Steps<CatalogueData> {
+  const families: FamilyData[] = [];
+  const models: ModelData[] = [];
+  const [head = "", ...parts] = text.split("\n");
+  for (const line of parts) {
+    const part: Partial<CatalogueData> = JSON.parse(line);
+    families.push(...(part.families ?? []));
+    models.push(...(part.models ?? []));
+    yield;
+  }
+  return { ...JSON.parse(head), families, models };
+}
+
 /** Read the data in steps: there may be tens of thousands of models. */
 export function* listed(data: CatalogueData): Steps<Listing> {
   const listing: Listing = { data, entries: [], models: [], modules: new Map(), families: new Map() };
@@ -87,7 +104,8 @@ export function* listed(data: CatalogueData): Steps<Listing> {
 
 function modelOf(data: ModelData, { name, class: className = "" }: FamilyData, row: string[]): Model {
   const text = [data.name, ...(data.aliases ?? []), name, className].join("\n").toLowerCase();
-  return { ...data, text, row, shortName: data.name.slice(data.name.lastIndexOf(".") + 1) };
+  const picture = data.picture === true ? `${data.id}.card.svg` : data.picture;
+  return { ...data, picture, text, row, shortName: data.name.slice(data.name.lastIndexOf(".") + 1) };
 }
 
 function count(counts: Map<string, number>, name: string, more: number): void {

@@ -37,13 +37,13 @@ export class NumberScale {
   }
 
   get entries(): { step: number; text: string }[] {
-    const texts = this.#bounds.map((bound) => writtenNumber({ ...this.#numbers, unit: "" }, bound));
-    if (texts.length === 0) return [];
-    const [first = "", ...others] = this.#steps.map(String);
-    return [
-      { step: Number(first), text: fill(words.lessThan, texts[0] ?? "") },
-      ...others.map((step, i) => ({ step: Number(step), text: fill(words.atLeast, texts[i] ?? "") })),
-    ];
+    if (this.#ends === undefined) return [];
+    const written = (value: number) => writtenNumber({ ...this.#numbers, unit: "" }, value);
+    const bounds = this.#bounds.map(written);
+    const [least] = bounds;
+    const first = least === undefined ? written(this.#ends[0]) : fill(words.lessThan, least);
+    const texts = [first, ...bounds.map((bound) => fill(words.atLeast, bound))];
+    return this.#steps.map((step, i) => ({ step, text: texts[i] ?? "" }));
   }
 
   get title(): string {
@@ -70,24 +70,30 @@ export class NumberScale {
   }
 
   get #steps(): number[] {
+    if (this.#isOneNumber) return ONE_WAY.slice(-1);
     return this.#isDiverging ? BOTH_WAYS : ONE_WAY;
+  }
+
+  get #isOneNumber(): boolean {
+    return this.#ends !== undefined && this.#ends[0] === this.#ends[1];
   }
 
   /** Position on the scale, from 0 to 1. */
   #place(value: number): number | undefined {
     if (this.#ends === undefined) return undefined;
-    const [low, high] = this.#ends.map((end) => this.#straight(end)) as [number, number];
-    const at = this.#straight(value);
+    // halves, because the difference of two finite numbers may be infinite
+    const half = (number: number) => this.#straight(number) / 2;
+    const [low, high, at] = [half(this.#ends[0]), half(this.#ends[1]), half(value)];
     return Number.isFinite(at) ? (high === low ? 1 : (at - low) / (high - low)) : undefined;
   }
 
-  /** Four numbers between equal parts of the scale. */
+  /** Four numbers between equal parts of the scale; none if both ends are the same. */
   get #bounds(): number[] {
-    if (this.#ends === undefined) return [];
+    if (this.#ends === undefined || this.#isOneNumber) return [];
     const [low, high] = this.#ends.map((end) => this.#straight(end)) as [number, number];
     const isLog = this.#numbers.scale === "log";
-    return [1, 2, 3, 4].map((part) => {
-      const at = low + ((high - low) * part) / 5;
+    return [0.2, 0.4, 0.6, 0.8].map((part) => {
+      const at = low * (1 - part) + high * part;
       return isLog ? Math.exp(at) : at;
     });
   }
@@ -106,5 +112,5 @@ function endsOf({ values, scale }: Numbers): [number, number] | undefined {
   const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
   if (scale === "log") return [low, high];
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  return scale === "diverging" ? [-most, most] : [Math.min(0, low), Math.max(0, high) || most];
+  return scale === "diverging" ? [-most, most] : [Math.min(0, low), low < 0 ? Math.max(0, high) : high || 1];
 }

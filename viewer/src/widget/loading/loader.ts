@@ -26,8 +26,15 @@ export class LoadError extends Error {
   }
 }
 
-/** Load the data of a diagram, or of a catalogue, from its script, unless it is inline. */
-export async function loadData<Data = FoldedData>(id: string, url: string | undefined): Promise<Data> {
+/**
+ * Load the data of a diagram, or of a catalogue, from its script, unless it is inline.
+ * @param parse for data that isn't one JSON text
+ */
+export async function loadData<Data = FoldedData>(
+  id: string,
+  url: string | undefined,
+  parse: (text: string) => Data | Promise<Data> = JSON.parse,
+): Promise<Data> {
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) {
     await loadScript(url, id).catch(async (error: unknown) => {
@@ -40,8 +47,8 @@ export async function loadData<Data = FoldedData>(id: string, url: string | unde
   if (typeof data === "object") return data as Data;
   try {
     // undefined if the script belongs to another diagram
-    const read = JSON.parse(await unpacked(data ?? ""));
-    globalThis.modelDiagramsData?.set(id, read);
+    const read = await parse(await unpacked(data ?? ""));
+    (globalThis.modelDiagramsData as Map<string, unknown> | undefined)?.set(id, read);
     return read;
   } catch {
     throw discardData(id, url);

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.catalogue_requests import read_catalogue_text
-from modeldiagrams.options.catalogue import CatalogueOptions
+from modeldiagrams.options.catalogue import CatalogueOptions, read_catalogue_text
 
 NAMES = ("torchvision.models", "mypkg.*Net")
 
