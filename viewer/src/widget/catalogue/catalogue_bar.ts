@@ -38,7 +38,7 @@ export class CatalogueBar {
     for (const select of [this.#sort, this.#in, this.#size]) select.addEventListener("change", () => this.#tell({}));
     this.#direction.classList.add("mg-catalogue-direction");
     this.element.role = "search";
-    this.element.ariaLabel = host.ariaLabel;
+    this.element.ariaLabel = host.querySelector(".mg-catalogue-box")?.ariaLabel ?? null;
     this.element.append(
       labelled("mg-catalogue-search", words.searchModels, this.field),
       labelled("", words.sortBy, this.#sort),
