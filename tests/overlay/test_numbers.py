@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from graphs import nested_graph, small_graph, with_repeats
-from modeldiagrams import OptionError, Overlay, to_html, to_svg
+from modeldiagrams import OptionError, Overlay, to_html, to_svg, trace
 from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.overlay.annotate import resolve
@@ -262,3 +262,18 @@ def test_pictures_show_the_first_numbers() -> None:
     assert "2 of 3 nodes have a number." in re.sub(r"<[^>]+>", " ", svg).replace("  ", " ")
     assert "mg-amount-" not in to_svg(small_graph()).partition("</style>")[2]
     assert 'numbers="[&#34;Gain&#34;]"' in to_html(small_graph(), values=values)
+
+
+def test_modules_that_only_hold_others_are_ignored() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = torch.nn.ModuleList(torch.nn.ModuleDict({"up": torch.nn.Linear(4, 4)}) for _ in range(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.blocks[1]["up"](self.blocks[0]["up"](x))
+
+    net = Net()
+    found = numbers_of(trace(net, (torch.ones(1, 4),)), {name: 1 for name, _ in net.named_modules()} | {"blocks.2": 1})
+    assert found.unmatched == ("blocks.2",)
+    assert found.named == 2

@@ -176,3 +176,12 @@ def test_pages_of_authors_are_theirs(library, build, tmp_path):
     assert not [*(source / "models").glob("nets.Conv*")]
     assert "nets.Conv_" in page
     assert not [address for address in addresses(page) if "Conv" in address]
+
+
+def test_included_catalogues_warn_that_models_have_no_pages(library, build, tmp_path):
+    source = library(models=".. include:: part.txt\n")
+    (source / "part.txt").write_text(CATALOGUE, encoding="utf-8")
+    result = build(source, tmp_path / "out")
+    (warning,) = [line for line in result.stderr.splitlines() if "WARNING" in line]
+    assert "part.txt:1: WARNING: model-catalogue: its models have no pages" in warning
+    assert addresses((tmp_path / "out" / "models.html").read_text("utf-8")) == []

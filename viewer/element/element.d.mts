@@ -24,6 +24,16 @@ export declare class ModelGraph extends HTMLElement {
   toggle(id: string): Promise<void>;
   node(id: string): Promise<NodeFacts | null>;
   nodesAt(file: string, line: number): Promise<string[]>;
+  addEventListener<K extends keyof ModelGraphEvents>(
+    type: K,
+    listener: (this: ModelGraph, event: ModelGraphEvents[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
 }
 
 declare global {

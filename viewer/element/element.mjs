@@ -1,7 +1,7 @@
 /** ES module that defines the element: `import { ModelGraph } from "./modeldiagrams/element.mjs"`. */
 
 // model-graph.js is a classic script, which works in pages from disk and knows where its other scripts are
-if (customElements.get("model-graph") === undefined) {
+if (globalThis.customElements !== undefined && customElements.get("model-graph") === undefined) {
   await new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = new URL("./model-graph.js", import.meta.url).href;
@@ -11,4 +11,5 @@ if (customElements.get("model-graph") === undefined) {
   });
 }
 
-export const ModelGraph = customElements.get("model-graph");
+// undefined on servers, which render the tag alone
+export const ModelGraph = globalThis.customElements?.get("model-graph");

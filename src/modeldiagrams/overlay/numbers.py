@@ -9,7 +9,7 @@ import msgspec
 from modeldiagrams.ir.graph import ModuleNode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
 
@@ -71,6 +71,8 @@ class NumberMatcher:
         self._graph = graph
         self._groups = groups
         self._paths = {node.id: node.path for node in graph.nodes if isinstance(node, ModuleNode)}
+        # `named_modules` lists the model itself, and modules that only hold others
+        self._containers = {part for path in self._paths.values() for part in _list_outer(path)}
 
     def match(self, given: GivenNumbers) -> Numbers:
         """Find the nodes of numbers."""
@@ -79,7 +81,7 @@ class NumberMatcher:
         unmatched = []
         for pattern, value in given.values.items():
             found = self._find(pattern)
-            if not found and pattern:  # `named_modules` calls the model itself ""
+            if not found and pattern not in self._containers:
                 unmatched.append(pattern)
             for name, rank in found:
                 if rank >= ranks.get(name, _PATTERN):
@@ -129,3 +131,9 @@ class NumberMatcher:
         ids = [node.id for node in self._graph.nodes if type(node) in kinds]
         named = sum(name in with_number for name in ids)
         return named, len(ids) - named
+
+
+def _list_outer(path: str) -> Iterator[str]:
+    """Yield the paths of the modules around one, from the model's, which is empty."""
+    parts = path.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts)))

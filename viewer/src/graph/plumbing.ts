@@ -18,8 +18,8 @@ import { isDrawn, writersOf } from "./writes.js";
 /** Ops that return their input unchanged or as another view. */
 const PASSING =
   /^(view|view_as|reshape|transpose|permute|contiguous|squeeze|unsqueeze|flatten|unflatten|expand|expand_as|to|type|type_as|float|half|bfloat16|t|movedim|swapaxes|clone|detach|alias|identity|dropout|feature_dropout|requires_grad|pin_memory|broadcast_to|rearrange|cuda|cpu|mT|T|adjoint)$/;
-/** Ops that select or join; passing if the output has as many elements as the input. */
-const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate|pad)$/;
+/** Ops that select or join; passing if the output has as many elements as the input, with which a `pad` shifts. */
+const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate)$/;
 /** Ops that are passing with this operand. */
 const NEUTRAL: readonly (readonly [RegExp, number])[] = [
   [/^(r|i)?mul$|^i?(true)?div$/, 1],

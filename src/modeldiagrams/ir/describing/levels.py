@@ -30,8 +30,8 @@ _PLUMBING = frozenset(
 )
 """Ops that return their input unchanged or as another view, as in `viewer/src/graph/plumbing.ts`."""
 
-_PICKING = frozenset(("getitem", "select", "narrow", "slice", "cat", "concat", "concatenate", "pad"))
-"""Ops that are plumbing if their output has as many elements as their input."""
+_PICKING = frozenset(("getitem", "select", "narrow", "slice", "cat", "concat", "concatenate"))
+"""Ops that are plumbing if their output has as many elements as their input; such a `pad` shifts."""
 
 _NEUTRAL = ((re.compile(r"(r|i)?mul|i?(true)?div"), 1), (re.compile(r"(r|i)?add|i?sub"), 0))
 """Ops that are plumbing with this operand."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -46,11 +47,15 @@ _MOST_SIDES = 12
 _LEAST_LIKE = 6
 """A reference to a call of other sizes leaves these out, which is only worth it for contents of so many lines."""
 
+_USUAL = {"stride": 1, "dilation": 1, "groups": 1, "num_layers": 1, "padding": 0, "output_padding": 0}
+"""Settings of layers that a line leaves out."""
+_QUIET = {"padding_mode", "eps", "momentum", "p", "dropout"}
+
 _LEGEND = (
     "A line is a module, function or op: `name: class or op(sizes), parameters, source line ← what it reads → output"
     " shape`. `×n` folds equal modules in a row; `same as` and `like` refer to one above. `^name` is an argument of the"
     " call around it, `name=` one that the line gets, `x[1]`, `x.key` or `f()/op` one of several results, and"
-    " `:12` a line in the file of its class. Ops that only reshape or copy are left out."
+    " `:12` a line in the file of its class. Ops that only reshape or copy, and usual settings, are left out."
 )
 
 
@@ -290,17 +295,23 @@ class _Description:
         return self._name(None, maker_of(tensor), tensor)
 
     def _returned(self, outputs: Sequence[str], level: Level) -> Iterator[str]:
-        """List what the model returns; values whose names and makers differ only in numbers are one line."""
-        alike = defaultdict[tuple[str, str], dict[str, str]](dict)
+        """List what the model returns; values whose names and makers count up together are one line."""
+        runs: list[list[tuple[str, str]]] = []
+        last: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for part in outputs:
             made_by = ", ".join(dict.fromkeys(self._name_returned(read) for read in level.reads[part]))
-            name = self._short(None, part)
-            alike[_DIGITS.sub("#", name), _DIGITS.sub("#", made_by)][name] = made_by
-        for returned in [*alike.values()][:_MOST_OUTPUTS]:
-            names = [*returned]
+            returned = self._short(None, part), made_by
+            form = _DIGITS.sub("#", returned[0]), _DIGITS.sub("#", made_by)
+            if form in last and _counts_up([*last[form], returned]):
+                last[form].append(returned)
+            else:
+                last[form] = [returned]
+                runs.append(last[form])
+        for run in runs[:_MOST_OUTPUTS]:
+            names, makers = zip(*run, strict=True)
             more = f" … {names[-1]} ({len(names)})" if names[1:] else ""
-            yield f"- return {names[0]}{more} ← {name_run([*dict.fromkeys(returned.values())])}"
-        if (left := len(alike) - _MOST_OUTPUTS) > 0:
+            yield f"- return {names[0]}{more} ← {name_run([*dict.fromkeys(makers)])}"
+        if left := sum(map(len, runs[_MOST_OUTPUTS:])):
             yield f"- … {left} more outputs"
 
     def _name_returned(self, read: Read) -> str:
@@ -347,10 +358,12 @@ class _Description:
 
     def _short(self, call: str | None, part: str) -> str:
         """Shorten an id to what differs from the call around it."""
-        path = self._path_of(call)
+        around = self._path_of(call)
         if part.startswith(("input:", "output:")):
             return part.partition(":")[2]
-        return part.removeprefix(f"{path}.").removeprefix(f"{path}/")
+        path, _, count = around.partition("#")
+        short = part.removeprefix(f"{path}.").removeprefix(f"{around}/")
+        return short.removesuffix(f"#{count}") if count and short != part else short
 
 
 def _shorten_files(graph: Graph) -> dict[str, str]:
@@ -367,6 +380,13 @@ def _ends_of(file: str) -> Iterator[str]:
     return ("/".join(folders[-count:]) for count in range(1, len(folders) + 1))
 
 
+def _counts_up(run: Sequence[tuple[str, str]]) -> bool:
+    """Whether the same numbers in names of values, and of what makes them, grow by one in each step."""
+    numbers = [[int(number) for text in pair for number in _DIGITS.findall(text)] for pair in run[-3:]]
+    steps = [[after - before for before, after in zip(*pair, strict=True)] for pair in pairwise(numbers)]
+    return {*steps[-1]} <= {0, 1} and steps[0] == steps[-1]
+
+
 def _list_numbers(op: OpNode) -> Iterator[str]:
     """List the numbers with which an op computes. Other whole numbers often follow from sizes, which shapes tell."""
     for name, value in op.arguments.items():
@@ -380,9 +400,12 @@ def _list_numbers(op: OpNode) -> Iterator[str]:
 def _write_sizes(attributes: dict[str, object]) -> str:
     """Write the arguments of a layer that say most, ``(3, 64, kernel_size=[7, 7], stride=[2, 2])``."""
     own = [str(value) for name, value in attributes.items() if name.isdigit()]
-    named = [f"{name}={value}" for name, value in attributes.items() if not name.isdigit() and _is_telling(value)]
+    named = [f"{name}={value}" for name, value in attributes.items() if not name.isdigit() and _is_telling(name, value)]
     return f"({', '.join([*own, *named])})" if own or named else ""
 
 
-def _is_telling(value: object) -> bool:
-    return not isinstance(value, bool | float) and value not in (None, 0, 1, [1, 1], [0, 0], [1], [0], "zeros")
+def _is_telling(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value and name == "bidirectional"
+    only = value[0] if isinstance(value, list) and len({*map(str, value)}) == 1 else value
+    return value is not None and name not in _QUIET and only != _USUAL.get(name)

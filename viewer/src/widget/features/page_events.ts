@@ -59,8 +59,8 @@ function factsIn(node: GraphNode | undefined, id: string): NodeFacts {
 
 /** Ids of the nodes whose `source` is this line, in execution order; function calls come first. */
 export function nodesAt(session: Session, file: string, line: number): string[] {
-  const place = `${file}:${line}`;
-  const isThere = (source: string | undefined) => source === place || source?.endsWith(`/${place}`) === true;
+  const place = `/${file.replaceAll("\\", "/")}:${line}`;
+  const isThere = (source = "") => source !== "" && (place.endsWith(`/${source}`) || `/${source}`.endsWith(place));
   const { nodes, steps } = session.grouped;
   const calls = [...nodes.values()].filter(({ kind }) => kind === "function");
   return [...calls, ...steps]
