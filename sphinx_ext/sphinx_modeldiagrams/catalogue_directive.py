@@ -85,7 +85,7 @@ class ModelCatalogueDirective(HostDirective):
         write_atomically(locate_diagrams(self.env, self.env.docname) / file, msgspec.json.encode(found))
         warning = report_catalogue(self, found, None)
         entry = CatalogueEntry(
-            list=make_catalogue_id(options),
+            id=make_catalogue_id(options),
             models=[*listed.models],
             problem=listed.problem,
             file=file,

@@ -80,10 +80,12 @@ def write_pages(app: Sphinx) -> None:
 
 
 def _warn(app: Sphinx, file: Path, message: str, line: int) -> None:
-    if get_settings(app.config).on_error == "raise":
+    on_error = get_settings(app.config).on_error
+    if on_error == "placeholder" or not makes_page_for_each(app.builder):
+        return
+    if on_error == "raise":
         raise DiagramError(f"{file}:{line}: {message}")
-    if get_settings(app.config).on_error == "warn":
-        warn("catalogue", message, f"{file}:{line}")
+    warn("catalogue", message, f"{file}:{line}")
 
 
 def _choose_format(config: Config) -> tuple[Callable[[str, CatalogueOptions, str], str], str]:

@@ -69,7 +69,7 @@ class ModelDiagramsDomain(Domain):
         "listed": {},
         "has_calls": False,
     }
-    data_version = 14
+    data_version = 15
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -85,7 +85,7 @@ class ModelDiagramsDomain(Domain):
         self.hidden_pages: set[str] = set()
         """Those of them that the builder doesn't show."""
         self.lists: dict[str, Listed] = {}
-        """The models of catalogues, by the id of their list."""
+        """The models of catalogues, by id."""
 
     @property
     def catalogues(self) -> dict[str, list[CatalogueEntry]]:

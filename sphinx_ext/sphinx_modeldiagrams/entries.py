@@ -79,8 +79,8 @@ class Entry(TypedDict):
 class CatalogueEntry(TypedDict):
     """A catalogue in Sphinx's environment."""
 
-    list: str
-    """The id of its list."""
+    id: str
+    """Its id, on whichever page it is."""
     models: list[str]
     problem: str
     """What was wrong with the list."""

@@ -58,7 +58,7 @@ def _list_catalogues(env: BuildEnvironment, touched: set[str]) -> set[str]:
 
 
 def _has_other_list(entry: CatalogueEntry, lists: Mapping[str, Listed]) -> bool:
-    listed = lists.get(entry["list"])  # None for one in an included file, which is only found when it is read
+    listed = lists.get(entry["id"])  # None for one in an included file, which is only found when it is read
     return listed is None or ([*listed.models], listed.problem) != (entry["models"], entry["problem"])
 
 

@@ -76,7 +76,7 @@ def test_a_page_has_the_options_of_the_first_catalogue_of_its_model():
     }
     ((line, message),) = warnings
     assert line == 5
-    assert "lists a.Net with other options" in message
+    assert "shows a.Net with other options" in message
     for same in ("of: a.Net\ndepth: '1'\nnowarn: true\ngroup-by: none", "of: a.Third"):
         assert plan("of: a.Net\ndepth: 1", same)[1] == []
 

@@ -37,6 +37,7 @@ def test_a_directive_and_its_body_have_options():
         ({}, "", "model-catalogue: option `of`: missing: expected a package, a module, or names of models"),
         ({}, "of: [a", "model-catalogue: the body: is not valid YAML"),
         ({"of": "a", "dept": "1"}, "", "model-catalogue: option `dept`: unknown; did you mean 'depth'?"),
+        ({"of": "a", "group-by": "size"}, "", "model-catalogue: option `group-by`: expected `family`"),
         ({}, "of: 3", "model-catalogue: option `of`: expected names"),
         ({}, "3", "model-catalogue: option `of`: expected names"),
         ({"of": "a"}, "exclude: {b: c}", "model-catalogue: option `exclude`: expected names"),

@@ -83,8 +83,8 @@ def plan_models(
         if others:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             warn(
-                f"model-catalogue: an earlier catalogue on this page lists {others[0]}{more} with other options, which"
-                " their pages have; put this catalogue on another page",
+                f"model-catalogue: an earlier catalogue on this page shows {others[0]}{more} with other options, and"
+                " the page of a model has one diagram; put this catalogue on another page",
                 line,
             )
         found = dict.fromkeys(listed.models, options) | found
