@@ -154,22 +154,6 @@ def test_many_sizes_come_in_lots(reader, server):
     assert page.evaluate("document.activeElement.textContent") == "net100"
 
 
-def test_the_table_follows_the_choice(reader, server):
-    page = opened(reader, server, "few")
-    page.get_by_role("button", name="Table").click()
-    rows = page.locator("table.mg-catalogue > tbody > tr[data-family]:visible")
-    rows.first.wait_for()
-    search(page, "resnet")
-    told(page, "match “resnet”")
-    shown = rows.locator("> th[scope=row]").all_inner_texts()
-    assert len(shown) == 6
-    assert all("resnet" in text.lower() for text in shown)
-    assert page.url.endswith("few.html?models-view=table&models=resnet")
-    page.get_by_role("button", name="Cards").click()
-    page.locator(".mg-card").first.wait_for()
-    assert not rows.first.is_visible()
-
-
 @pytest.mark.requests
 def test_ten_thousand_models(reader, server):
     page = opened(reader, server, "large")

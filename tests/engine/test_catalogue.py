@@ -19,12 +19,13 @@ from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.catalogue import cards
 from modeldiagrams.engine.catalogue.build import build_catalogue
-from modeldiagrams.engine.catalogue.families import join_aliases, summarise_failures
+from modeldiagrams.engine.catalogue.families import find_families, join_aliases, summarise_failures
 from modeldiagrams.engine.catalogue.listing import Listed
 from modeldiagrams.engine.catalogue.releases import find_first_releases
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.figures import list_figures
 from modeldiagrams.ir.serialize import save, serialize
+from modeldiagrams.ir.traits import list_traits
 from modeldiagrams.options.catalogue import read_catalogue
 from modeldiagrams.worker import Problem, Refused, Traced, Worker
 
@@ -283,3 +284,20 @@ def test_without_history_there_are_no_releases(tmp_path, monkeypatch):
     assert find_first_releases(tmp_path / "missing") == {}
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("git")))
     assert find_first_releases(tmp_path) == {}
+
+
+def test_names_of_entries_are_distinct_and_whole():
+    names = ["pkg.a.x.Net", "pkg.b.x.Net", "pkg.Foo_"]
+    families = find_families([samples.model(name, figures=samples.figures(name)) for name in names])
+    assert [family.name for family in families] == ["a.x.Net", "b.x.Net", "Foo_"]
+
+
+def test_settings_that_differ_are_in_the_table():
+    def listed(eps):
+        graph = modeldiagrams.trace(nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4, eps=eps)), (torch.ones(1, 4),))
+        figures, traits = list_figures(graph), list_traits(graph)
+        return samples.model(f"pkg.net_{eps}", figures=figures, traits=traits)
+
+    (family,) = find_families([listed(1e-5), listed(1e-6)])
+    assert "Median LayerNorm eps" in family.columns
+    assert {row[family.columns.index("Median LayerNorm eps")] for row in family.rows} == {"1e-05", "1e-06"}

@@ -91,11 +91,10 @@ def test_the_table_is_complete_and_accessible():
     assert all(values.get("scope") == "col" for values, _ in page.rows[0][1:])
     assert "57 models in 30 families" in page.text
     (region,) = [values for values in page.all("div") if values.get("role") == "region"]
-    assert (region["tabindex"], region["aria-label"]) == ("0", "Models")
+    assert (region["tabindex"], region["aria-label"]) == ("0", "Models of pkg")
     assert all(
         (values["loading"], values["decoding"], values["alt"]) == ("lazy", "async", "") for values in page.all("img")
     )
-    assert {int(values["data-family"]) for values in page.all("tr") if "data-family" in values} == {*range(30)}
 
 
 def test_every_model_has_a_link_and_every_picture_a_file():
@@ -152,7 +151,6 @@ def test_groups_have_headings(group_by, headings):
     families = [family(model(f"pkg.{name}", figures=figures(class_))) for name, class_ in classes.items()]
     page = Page(render(catalogue_of(*families, family(model("pkg.failed")), group_by=group_by)))
     assert [row[0][1].strip() for row in page.rows if row[0][0].get("scope") == "rowgroup"] == headings
-    assert [values["data-group"] for values in page.all("tbody") if "data-group" in values] == headings
     order = [row[1][1].split()[0] for row in page.rows[1:] if len(row) > 1]
     assert order == (["failed", "two", "three", "one"] if group_by == "module" else ["one", "two", "three", "failed"])
 

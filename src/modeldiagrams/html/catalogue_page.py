@@ -79,6 +79,7 @@ def _render(catalogue: Catalogue, assets: str, page_of: PageOf, *, back: str = "
     models, entries = sum(len(family.models) for family in catalogue.families), len(catalogue.families)
     return load_template("catalogue").render(
         catalogue=catalogue,
+        label=f"Models of {join_names(catalogue.options.of, most=3)}",
         groups=groups,
         # a column without any value tells nothing
         columns=[title for title in TITLES if any(row.cells.get(title, NOTHING) != NOTHING for row in rows)],

@@ -33,8 +33,6 @@ _SIGNS = {"≥": "at least", "≤": "at most", "≈": "about"}
 class Row(NamedTuple):
     """One entry of the table."""
 
-    number: int
-    """Its place in the catalogue, by which the script finds it."""
     family: Family
     names: list[str]
     """Of its models: short ones if these differ."""
@@ -50,16 +48,16 @@ class Row(NamedTuple):
 def list_groups(catalogue: Catalogue, *, whole: bool = False) -> list[tuple[str, list[Row]]]:
     """List the rows below each heading, "" for none; unless the table is the `whole` one, as many as a page shows."""
     is_by_module = catalogue.options.group_by == "module"
-    groups = defaultdict[str, list[tuple[int, "Family"]]](list)
-    for number, family in enumerate(catalogue.families):
+    groups = defaultdict[str, list["Family"]](list)
+    for family in catalogue.families:
         key = find_module(family) if is_by_module else find_class(family) or family.models[0].name
-        groups[key if catalogue.options.group_by != "none" else ""].append((number, family))
+        groups[key if catalogue.options.group_by != "none" else ""].append(family)
     found = sorted(groups.items()) if is_by_module else groups.items()
-    rows = [(key if several[1:] or is_by_module else "", *entry) for key, several in found for entry in several]
-    totals = accumulate(len(family.models) for _, _, family in rows)
+    rows = [(key if several[1:] or is_by_module else "", family) for key, several in found for family in several]
+    totals = accumulate(len(family.models) for _, family in rows)
     most = len(rows) if whole else max(1, min(_MOST_ENTRIES, sum(total <= _MOST_MODELS for total in totals)))
     return [
-        (heading, [_make_row(number, family) for _, number, family in some])
+        (heading, [_make_row(family) for _, family in some])
         for heading, some in groupby(rows[:most], lambda row: row[0])
     ]
 
@@ -74,7 +72,7 @@ def find_module(family: Family) -> str:
     return (find_class(family) or family.models[0].name).rpartition(".")[0]
 
 
-def _make_row(number: int, family: Family) -> Row:
+def _make_row(family: Family) -> Row:
     figures = [model.figures for model in family.models if model.figures]
     names = [model.name for model in family.models]
     short = [name.rpartition(".")[2] for name in names]
@@ -88,7 +86,6 @@ def _make_row(number: int, family: Family) -> Row:
         "Since": join_names([model.since for model in family.models if model.since]) or NOTHING,
     }
     return Row(
-        number,
         family,
         names=short if len({*short}) == len(names) else names,
         place=find_module(family) if names[1:] else names[0].rpartition(".")[0],

@@ -32,8 +32,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
     layers: dict[str, int] = {}
     """The same for all other classes, the largest first."""
-    sizes: dict[str, int] = {}
-    """Medians and maxima of whole numbers in attributes of layers, such as ``Median Conv2d width``."""
+    sizes: dict[str, int | float] = {}
+    """Medians and maxima of numbers in attributes of layers, such as ``Median Conv2d width``."""
 
 
 def list_traits(graph: Graph) -> Traits:
@@ -57,14 +57,14 @@ def _digest_parts(graph: Graph) -> str:
     return digest(repr([part for part, _ in parts]).encode())
 
 
-def _list_sizes(modules: Iterable[ModuleNode]) -> dict[str, int]:
-    found = defaultdict[str, list[int]](list)
+def _list_sizes(modules: Iterable[ModuleNode]) -> dict[str, int | float]:
+    found = defaultdict[str, list[float]](list)
     for node in modules:
         # of attributes without a name, the last is what comes out: `Conv2d(3, 64)`, `LayerNorm((768,))`
         named = {"width" if name.isdigit() else name: value for name, value in node.attributes.items()}
         for name, value in named.items():
             numbers = value if isinstance(value, list) else [value]
-            if numbers and all(type(number) is int for number in numbers):  # a bool is an int, too
+            if numbers and all(type(number) in {int, float} for number in numbers):  # a bool is an int, too
                 found[f"{short_name(node.class_)} {name}"].append(max(numbers))
     ordered = sorted(found.items(), key=lambda item: -len(item[1]))
     medians = {f"Median {name}": median_low(numbers) for name, numbers in ordered}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from itertools import count
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from modeldiagrams.common.amounts import add_sign, format_bytes, format_count, format_flops
 from modeldiagrams.engine.catalogue.entries import Family
-from modeldiagrams.ir.queries import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from modeldiagrams.engine.catalogue.entries import Catalogue, CatalogueModel
     from modeldiagrams.ir.figures import Figures
@@ -27,6 +27,7 @@ _MOST_COLUMNS, _MOST_NUMBERS = 8, 3
 _MOST_NAMES, _MOST_REASONS, _LONGEST_REASON = 50, 3, 300
 """What a message names at most."""
 _NONE = "–"
+T = TypeVar("T")
 
 
 def join_aliases(models: Iterable[CatalogueModel]) -> list[CatalogueModel]:
@@ -55,16 +56,18 @@ def find_families(models: Iterable[CatalogueModel]) -> tuple[Family, ...]:
     """Make a family of the models that have a class, the same parts and the same operations."""
     groups = _group(models, _design_of)
     families = [_make_family(sorted(members, key=_rank_size)) for members in groups]
-    named = Counter(family.name for family in families)
-    distinct = [_distinguish(family) if named[family.name] > 1 else family for family in families]
+    alike = _group(families, lambda family: family.name)
+    distinct = [named for several in alike for named in (_distinguish(several) if several[1:] else several)]
     return tuple(sorted(distinct, key=lambda family: (family.name.lower(), family.models[0].name)))
 
 
-def _distinguish(family: Family) -> Family:
-    """Add what distinguishes a family from others of its name: several designs in a class, or models of a name."""
-    first = family.models[0].name
-    name = f"{family.name} ({short_name(first)} …)" if family.models[1:] else ".".join(first.split(".")[-2:])
-    return msgspec.structs.replace(family, name=name)
+def _distinguish(families: Sequence[Family]) -> Iterator[Family]:
+    """Add what tells families of a name apart: a model to designs of one class, more of their paths to models."""
+    paths = [family.models[0].name.split(".") for family in families]
+    length = next(length for length in count(2) if len({*(tuple(path[-length:]) for path in paths)}) == len(paths))
+    for family, path in zip(families, paths, strict=True):
+        name = f"{family.name} ({path[-1]} …)" if family.models[1:] else ".".join(path[-length:])
+        yield msgspec.structs.replace(family, name=name)
 
 
 def _design_of(model: CatalogueModel) -> Any:
@@ -80,12 +83,12 @@ def _rank_size(model: CatalogueModel) -> tuple[int, str]:
 
 def _make_family(models: list[CatalogueModel]) -> Family:
     if len(models) == 1:
-        return Family(name=short_name(models[0].name), models=tuple(models))
+        return Family(name=models[0].name.rpartition(".")[2], models=tuple(models))
     figures = [model.figures for model in models if model.figures]
     columns = _list_costs(figures) | _list_structure([model.traits for model in models if model.traits])
     rows = zip(*columns.values(), strict=True)
     return Family(
-        name=short_name(figures[0].class_),
+        name=figures[0].class_.rpartition(".")[2],
         models=tuple(models),
         columns=tuple(columns)[:_MOST_COLUMNS],
         rows=tuple(row[:_MOST_COLUMNS] for row in rows),
@@ -112,7 +115,7 @@ def _list_structure(traits: Sequence[Traits]) -> dict[str, list[str]]:
     return (blocks or _different([one.layers for one in traits])) | _different([one.sizes for one in traits])
 
 
-def _different(numbers: Sequence[Mapping[str, int]]) -> dict[str, list[str]]:
+def _different(numbers: Sequence[Mapping[str, float]]) -> dict[str, list[str]]:
     """Return name → cells of what differs: first one for each group of models that lack it, then other numbers.
 
     Of numbers that tell the models apart in the same way, the first counts.
@@ -135,10 +138,10 @@ def _format_shape(shape: tuple[int | str, ...] | None) -> str:
     return "?" if shape is None else "×".join(map(str, shape)) or "scalar"
 
 
-def _group(models: Iterable[CatalogueModel], key: Callable[[CatalogueModel], Any]) -> Iterable[list[CatalogueModel]]:
-    found = defaultdict[Any, list["CatalogueModel"]](list)
-    for model in models:
-        found[key(model)].append(model)
+def _group(members: Iterable[T], key: Callable[[T], Any]) -> Iterable[list[T]]:
+    found = defaultdict[Any, list[T]](list)
+    for member in members:
+        found[key(member)].append(member)
     return found.values()
 
 
@@ -154,8 +157,9 @@ def summarise_failures(catalogue: Catalogue) -> str | None:
     most = [(texts[kind], number) for kind, number in reasons.most_common(_MOST_REASONS)]
     told = [f"{number} × {reason}" if failed[1:] else reason for reason, number in most]
     names, rest = [model.name for model in failed[:_MOST_NAMES]], len(failed) - _MOST_NAMES
+    have = "have" if failed[1:] else "has"
     return (
-        f"{len(failed)} of {len(models)} models have no complete diagram: {', '.join(names)}"
+        f"{len(failed)} of {len(models)} models {have} no complete diagram: {', '.join(names)}"
         f"{f' and {rest} more' if rest > 0 else ''} ({'; '.join([*told, *['…'] * (len(reasons) > len(told))])})"
     )
 

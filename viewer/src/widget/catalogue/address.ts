@@ -1,6 +1,6 @@
 /** What a reader has chosen, in the query of the page's address: fragments belong to the host and to diagrams. */
 
-const NAMES = ["query", "sort", "in", "size", "view"] as const;
+const NAMES = ["query", "sort", "in", "size"] as const;
 
 /** As in addresses; empty texts are what a catalogue begins with. */
 export type Choice = Readonly<Record<(typeof NAMES)[number], string>>;

@@ -6,7 +6,6 @@ import { CardList } from "./card_list.js";
 import { CatalogueBar } from "./catalogue_bar.js";
 import { type CatalogueData, type Listing, listed } from "./catalogue_data.js";
 import { ComparedPair } from "./compared_pair.js";
-import { PageTable } from "./page_table.js";
 import { resultLine } from "./result_line.js";
 import { selected } from "./selection.js";
 
@@ -20,7 +19,6 @@ export class Catalogue {
   readonly #bar: CatalogueBar;
   readonly #line = make("p", "mg-catalogue-result");
   readonly #cards: CardList;
-  readonly #table: PageTable;
   readonly #made: HTMLElement[];
   /** Ends what a reader wanted before. */
   #stop = new AbortController();
@@ -31,11 +29,10 @@ export class Catalogue {
     // a copy of a page that a host kept (Turbo) has what the original's script made
     for (const child of [...host.children]) if (MADE.test(child.className)) child.remove();
     this.#place = [...document.querySelectorAll(host.localName)].indexOf(host);
-    this.#table = new PageTable(host);
     const pair = new ComparedPair(host, assets);
     const context = { assets, isChosen: pair.isChosen.bind(pair), choose: pair.choose.bind(pair) };
     this.#cards = new CardList(context, levelBelow(host));
-    this.#bar = new CatalogueBar(listing, this.#table.page, (choice) => void this.#show(choice));
+    this.#bar = new CatalogueBar(listing, host, (choice) => void this.#show(choice));
     this.#line.role = "status";
     this.#made = [this.#bar.element, this.#line, this.#cards.element, pair.element];
   }
@@ -73,11 +70,10 @@ export class Catalogue {
 
   *#showing(choice: Choice): Steps<void> {
     const result = yield* selected(this.#listing, choice);
-    const isTable = choice.view === "table" && this.#table.page === undefined;
-    yield* isTable ? this.#table.show(result) : this.#cards.show(result.groups);
+    yield* this.#cards.show(result.groups);
     // until now, readers saw the page's table; the page is laid out only once
     if (!this.#bar.element.isConnected) this.#host.prepend(...this.#made);
-    this.#host.dataset.view = isTable ? "table" : "cards";
+    this.#host.dataset.view = "cards";
     const line = resultLine(this.#listing, result);
     // screen readers announce what changes
     if (this.#line.textContent !== line) this.#line.textContent = line;

@@ -1,4 +1,4 @@
-/** The controls of a catalogue: search, order, filters and view. */
+/** The controls of a catalogue: search, order and filters. */
 import { exact } from "../../shared/amounts.js";
 import { words } from "../../shared/catalogue_strings.js";
 import { fill } from "../../shared/strings.js";
@@ -19,14 +19,11 @@ export class CatalogueBar {
   readonly #direction = button("", () => this.#tell({ sort: this.#choice.sort.startsWith("-") ? "" : "-" }));
   readonly #in = make("select", "mg-choice");
   readonly #size = make("select", "mg-choice");
-  readonly #cards = button(words.cards, () => this.#tell({ view: "" }));
-  readonly #table = button(words.table, () => this.#tell({ view: "table" }));
   readonly #onChange: (choice: Choice) => void;
-  #choice: Choice = { query: "", sort: "", in: "", size: "", view: "" };
+  #choice: Choice = { query: "", sort: "", in: "", size: "" };
   #timer = 0;
 
-  /** @param page with the whole table, if it isn't in this one */
-  constructor(listing: Listing, page: string | undefined, onChange: (choice: Choice) => void) {
+  constructor(listing: Listing, host: HTMLElement, onChange: (choice: Choice) => void) {
     this.#onChange = onChange;
     this.#fill(listing);
     this.field.type = "search";
@@ -40,19 +37,15 @@ export class CatalogueBar {
     });
     for (const select of [this.#sort, this.#in, this.#size]) select.addEventListener("change", () => this.#tell({}));
     this.#direction.classList.add("mg-catalogue-direction");
-    const link = make("a", "mg-button", words.table);
-    link.href = page ?? "";
-    const views = make("span", "mg-catalogue-views", this.#cards, page === undefined ? this.#table : link);
-    views.role = "group";
-    views.ariaLabel = words.listView;
     this.element.role = "search";
+    this.element.ariaLabel = host.querySelector(".mg-catalogue-box")?.ariaLabel ?? null;
     this.element.append(
       labelled("mg-catalogue-search", words.searchModels, this.field),
       labelled("", words.sortBy, this.#sort),
       this.#direction,
       labelled("", words.within, this.#in),
       labelled("", words.modelSize, this.#size),
-      views,
+      ...tableLink(host),
     );
   }
 
@@ -68,12 +61,10 @@ export class CatalogueBar {
     this.#direction.textContent = isDescending ? "↓" : "↑";
     this.#direction.title = isDescending ? words.descending : words.ascending;
     this.#direction.ariaLabel = this.#direction.title;
-    this.#cards.ariaPressed = String(choice.view !== "table");
-    this.#table.ariaPressed = String(choice.view === "table");
   }
 
   /** @param change that the fields don't show; of `sort`, only the sign */
-  #tell(change: { sort?: string; view?: string }): void {
+  #tell(change: { sort?: string }): void {
     clearTimeout(this.#timer);
     const sign = change.sort ?? (this.#choice.sort.startsWith("-") ? "-" : "");
     this.#onChange({
@@ -81,7 +72,6 @@ export class CatalogueBar {
       sort: `${sign}${this.#sort.value || (sign && "name")}`,
       in: this.#in.value,
       size: this.#size.value,
-      view: change.view ?? this.#choice.view,
     });
   }
 
@@ -99,6 +89,15 @@ export class CatalogueBar {
     this.#size.append(new Option(words.anySize, ""));
     for (const [name, [, , text]] of Object.entries(RANGES)) this.#size.append(new Option(text, name));
   }
+}
+
+/** A link to the page with all models in one table, if there is one. */
+function tableLink(host: HTMLElement): HTMLElement[] {
+  const page = host.querySelector<HTMLAnchorElement>(".mg-catalogue-rest a");
+  if (page === null) return [];
+  const link = make("a", "mg-button mg-catalogue-views", words.table);
+  link.href = page.href;
+  return [link];
 }
 
 function show(select: HTMLSelectElement, value: string): void {

@@ -57,7 +57,6 @@ export interface Model extends Omit<ModelData, "picture"> {
 
 /** A family: one card. */
 export interface Entry {
-  number: number;
   data: FamilyData;
   models: Model[];
   key: string;
@@ -94,7 +93,7 @@ export function* listed(data: CatalogueData): Steps<Listing> {
       const model = data.models[at];
       return model === undefined ? [] : [modelOf(model, family, family.rows?.[i] ?? [])];
     });
-    listing.entries.push({ number: listing.entries.length, data: family, models, key: sortKey(family.name) });
+    listing.entries.push({ data: family, models, key: sortKey(family.name) });
     listing.models.push(...models);
     count(listing.families, family.name, models.length);
     if (family.module) count(listing.modules, family.module, models.length);

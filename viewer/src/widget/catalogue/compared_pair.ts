@@ -53,7 +53,10 @@ export class ComparedPair {
     this.element.hidden = first === undefined;
     this.#open.hidden = second === undefined;
     this.#text.textContent = first && !second ? fill(words.chooseSecond, first.shortName) : "";
-    if (first && second) this.#open.textContent = fill(words.compareTwo, ...namesOf([first, second]));
+    if (!first || !second) return;
+    const names = namesOf([first, second]);
+    this.#text.textContent = fill(words.twoChosen, ...names);
+    this.#open.textContent = fill(words.compareTwo, ...names);
   }
 
   async #compare(): Promise<void> {
@@ -106,10 +109,10 @@ export class ComparedPair {
   #figures(pair: Pair): HTMLElement {
     const figures = pair.map((model) => figuresOf([model]));
     const titles = [...new Set(figures.flatMap((one) => [...one.keys()]))];
-    const names = namesOf(pair).map((name, at) => make("th", "", imageOf(pair[at]?.picture, this.#assets), name));
+    const names = namesOf(pair).map((name, at) => headOf("col", imageOf(pair[at]?.picture, this.#assets), name));
     const rows = titles.map((title) => {
       const cells = figures.map((one) => make("td", "", one.get(title) ?? "–"));
-      return make("tr", "", make("th", "", title), ...cells);
+      return make("tr", "", headOf("row", title), ...cells);
     });
     const head = make("thead", "", make("tr", "", make("td", ""), ...names));
     return box("mg-table", make("table", "mg-rows", head, make("tbody", "", ...rows)));
@@ -118,6 +121,12 @@ export class ComparedPair {
   #urlOf({ id }: Model): string {
     return new URL(`${encodeURIComponent(id)}.js`, this.#assets).href;
   }
+}
+
+function headOf(scope: "col" | "row", ...content: (Node | string)[]): HTMLTableCellElement {
+  const cell = make("th", "", ...content);
+  cell.scope = scope;
+  return cell;
 }
 
 /** Short names, unless they are the same. */

@@ -18,10 +18,11 @@ export interface Context {
 const LOT = 100;
 
 export function cardOf(found: Found, context: Context): HTMLElement {
-  const { data, models } = found.entry;
+  const { data, models: all } = found.entry;
+  const { models } = found;
   const [first] = models;
   if (first === undefined) return make("li", "mg-card");
-  const only = models.length === 1 ? first : undefined;
+  const only = all.length === 1 ? first : undefined;
   const picture = pictureOf(models.find((model) => model.picture)?.picture, only?.page, context);
   const details = only === undefined ? [detailsOf(found, context)] : [];
   // for the mouse: the summary is the control
@@ -31,7 +32,7 @@ export function cardOf(found: Found, context: Context): HTMLElement {
     "li",
     "mg-card",
     picture,
-    make("p", "mg-card-name", only ? nameOf(only) : data.name),
+    make("p", "mg-card-name", only ? nameOf(only) : nameOf(first, data.name)),
     make("p", "mg-card-class", ...withBreaks(only?.name ?? data.class ?? "")),
     make("dl", "mg-card-figures", ...figures),
     ...notesOf(models, only),
@@ -63,9 +64,9 @@ export function imageOf(file: string | undefined, assets: string): Node {
   return image;
 }
 
-/** The name of a model, which leads to its page. */
-function nameOf({ shortName, name, page }: Model): HTMLElement {
-  const link = make(page ? "a" : "span", "", shortName);
+/** The name of a model, or of its family, which leads to its page. */
+function nameOf({ shortName, name, page }: Model, text = shortName): HTMLElement {
+  const link = make(page ? "a" : "span", "", text);
   if (page) link.setAttribute("href", page);
   link.title = name;
   return link;

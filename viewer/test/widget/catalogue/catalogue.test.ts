@@ -10,7 +10,7 @@ import { resultLine } from "../../../src/widget/catalogue/result_line.js";
 import { selected } from "../../../src/widget/catalogue/selection.js";
 import { dice } from "../../random_plans.js";
 
-const NONE: Choice = { query: "", sort: "", in: "", size: "", view: "" };
+const NONE: Choice = { query: "", sort: "", in: "", size: "" };
 
 function choose(data: CatalogueData, choice: Partial<Choice>) {
   const listing = atOnce(listed(data));
@@ -175,7 +175,7 @@ describe("what readers are told", () => {
 });
 
 describe("addresses", () => {
-  const choice: Choice = { query: "a b&c", sort: "-flops", in: "module:x.y", size: "1B-", view: "table" };
+  const choice: Choice = { query: "a b&c", sort: "-flops", in: "module:x.y", size: "1B-" };
 
   it.each([0, 1])("say what was chosen in catalogue %i, and keep the rest", (place) => {
     const other = searchWith("?q=1&models-sort=name", 1 - place, NONE);
