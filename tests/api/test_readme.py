@@ -269,6 +269,7 @@ def test_a_file_without_marks_is_named(project: Path) -> None:
             "line 1: expected `<!-- /model-graph -->` after `<!-- model-graph: a -->` before the next begins",
         ),
         ("<!-- /model-graph -->", "line 1: `<!-- /model-graph -->` closes nothing"),
+        ("<!-- model-graph m.N -->\n<!-- /model-graph -->", "line 1: expected a model, `<!-- model-graph: mypkg.Model"),
         ("<!-- model-graph: -->\n<!-- /model-graph -->", "line 1: expected a model"),
         ("<!-- model-graph: m.N depth -->\n<!-- /model-graph -->", "line 1: expected `option=value`, got 'depth'"),
         ("<!-- model-graph: m.N a=1 a=2 -->\n<!-- /model-graph -->", "line 1: the option 'a' is given twice"),

@@ -128,7 +128,7 @@ def test_methods_and_events(reader, server):
     assert reader.evaluate("e => e.picture()").startswith("<svg")
 
 
-@pytest.mark.parametrize("method", ["select", "open", "close", "toggle", "node"])
+@pytest.mark.parametrize("method", ["select", "open", "close", "node"])
 def test_unknown_nodes_are_refused(reader, server, method):
     reader.page.goto(f"{server}/one.html")
     message = reader.evaluate(f"e => e.{method}('layers.99').then(() => '', (error) => error.message)")

@@ -10,6 +10,7 @@ from browser.controls import button, item, wait_until
 from browser.readers import Readers
 from browser.serving import served
 from browser.versions import NEW, OLD, diagram, network, write_documentation, write_version
+from modeldiagrams.ir.graph import VERSION
 from samples import some
 
 NARROW = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 640}}
@@ -17,7 +18,7 @@ REASONS = {
     "1.1": "Nothing changed between 1.1 and 2.0.",
     "0.9": "0.9 has no diagram of this model with the same call.",
     "0.8": "its graph is incomplete",
-    "0.7": "its graph has format 9.7, which is newer than this viewer",
+    "0.7": f"its graph has format 9{VERSION[1:]}, which is newer than this viewer",
     "0.6": "0.6/modeldiagrams/index.json did not load",
     "0.5": "the modes of the traces differ: fake and real",
 }

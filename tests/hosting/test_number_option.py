@@ -151,3 +151,13 @@ def test_comparisons_ignore_what_flowed(tmp_path):
     save(sampled, path)
     assert graph_of(str(path), lambda _: None) == graph
     assert [_update(path, each) for each in (graph, sampled)] == ["written", "written"]
+
+
+def test_commands_sample_what_flows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sampled_net.py").write_text(NET)
+    words = ["show", "sampled_net.Sampled", "--inputs", "[1, 6]", "--values", "sample", "-o", "net.svg"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert "Warning" not in done.output
+    assert "Spread (random inputs)" in (tmp_path / "net.svg").read_text("utf-8")

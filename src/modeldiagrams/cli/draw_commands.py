@@ -14,12 +14,10 @@ from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
 from modeldiagrams.cli.targets import drop_missing, trace_model
-from modeldiagrams.engine.annotations import annotations_of
+from modeldiagrams.engine.annotations import annotations_of, check_numbers
 from modeldiagrams.engine.recordings import list_named_files, read_recordings
-from modeldiagrams.ir.samples import SAMPLE
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import collect_help, list_options, parse_option, parse_view
-from modeldiagrams.overlay.number_files import read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +74,8 @@ def show_command(
             drop_missing({name: given.pop(name) for name in (*list_options(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        graph = trace_model(target, given).graph
+        # `values: sample` is about the pass, too
+        graph = trace_model(target, {**given, "values": look.given.get("values")}).graph
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):
@@ -99,9 +98,8 @@ class _Drawing(NamedTuple):
         check_format(_make_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
         view, author = self._split()
         parse_view(view)
-        for source in parse_option("values", author["values"]) if "values" in author else ():
-            if source != SAMPLE:
-                read_numbers(source)  # without them, the file would be another than the one asked for
+        if "values" in author:
+            check_numbers(parse_option("values", author["values"]))
         self._recording_files()
 
     def draw(self, graph: Graph, output: Path) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.numbers import GivenNumbers
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["Annotations", "annotate_diagram", "annotations_of"]
+__all__ = ["Annotations", "annotate_diagram", "annotations_of", "check_numbers"]
 
 
 class Annotations(NamedTuple):
@@ -64,6 +64,17 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], folder: Path) -> Annot
     named = [*(one["image"] for one in files.values()), *(said.get("values") or ())]
     sources = [str((folder / name).absolute()) for name in named if isinstance(name, str) and name != SAMPLE]
     return Annotations(overlay, [*missing, *problems], sources)
+
+
+def check_numbers(sources: Sequence[Any]) -> None:
+    """Check the option `values` before anything is drawn: a picture without them would be another than asked for.
+
+    Raises:
+        OptionError: for the first file or map that can't be read.
+    """
+    for source in sources:
+        if source != SAMPLE:
+            read_numbers(source)
 
 
 def _read_image(folder: Path, name: str, alt: str) -> Image:

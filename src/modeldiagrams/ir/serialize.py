@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> Graph:
 def is_graph_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file says that it holds a graph, which may still be damaged."""
     try:
-        return msgspec.json.decode(decompress(read_bytes(path, "graph")), type=_Head).format == FORMAT
+        return msgspec.json.decode(decompress(read_bytes(path, "graph")), type=decodable(_Head)).format == FORMAT
     except (GraphError, msgspec.DecodeError, UnicodeError, RecursionError):
         return False
 

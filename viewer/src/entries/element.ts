@@ -130,7 +130,6 @@ class ModelGraph extends HTMLElement {
 
   /** Expand or collapse a module call; failures are shown to the reader. */
   async toggle(id: string): Promise<void> {
-    await this.#check(id);
     if (this.#widget === undefined) return;
     void toggleModule(this.#widget, id);
     await this.#widget.tasks.settled;

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mark", "fill_marks", "find_marks"]
 
-_MARK = re.compile(r"<!--\s*(?P<end>/?)model-graph\s*(?P<rest>:.*?)?-->", re.DOTALL)
+_MARK = re.compile(r"<!--\s*(?P<end>/?)model-graph\b\s*(?P<rest>.*?)-->", re.DOTALL)
 _FENCE = re.compile(
     r"^[ \t>]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)",
     re.DOTALL | re.MULTILINE,
@@ -96,10 +96,10 @@ def _line(text: str, found: re.Match[str]) -> int:
 def _read(text: str, opened: re.Match[str], closed: re.Match[str]) -> Mark:
     line = _line(text, opened)
     try:
-        words = shlex.split((opened["rest"] or "").removeprefix(":"))
+        words = shlex.split(opened["rest"].removeprefix(":"))
     except ValueError as error:
         raise ModelDiagramsError(f"line {line}: a quote is not closed in `{' '.join(opened[0].split())}`") from error
-    if not words or "=" in words[0]:
+    if not opened["rest"].startswith(":") or not words or "=" in words[0]:
         raise ModelDiagramsError(f"line {line}: expected a model, {_EXAMPLE}, got `{' '.join(opened[0].split())}`")
     before = text[text.rfind("\n", 0, opened.start()) + 1 : opened.start()]
     indent = "" if before.strip() else before

@@ -66,15 +66,15 @@ export function imageOf(file: string | undefined, assets: string): Node {
 
 /** The name of a model, or of its family, which leads to its page. */
 function nameOf({ shortName, name, page }: Model, text = shortName): HTMLElement {
-  const link = make(page ? "a" : "span", "", text);
+  const link = make(page ? "a" : "span", "", ...withBreaks(text));
   if (page) link.setAttribute("href", page);
   link.title = name;
   return link;
 }
 
-/** Names may break after dots, rather than inside words. */
+/** Names may break after dots and underscores, rather than inside words. */
 function withBreaks(name: string): (Node | string)[] {
-  return name.split(/(?<=\.)/).flatMap((part) => [part, document.createElement("wbr")]);
+  return name.split(/(?<=[._])/).flatMap((part) => [part, document.createElement("wbr")]);
 }
 
 function notesOf(models: readonly Model[], only: Model | undefined): HTMLElement[] {
