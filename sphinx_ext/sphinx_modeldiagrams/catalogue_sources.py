@@ -48,7 +48,7 @@ def write_pages(app: Sphinx) -> None:
     env, domain = app.env, domain_of(app.env)
     env.find_files(app.config, app.builder)  # what an earlier build found may be outdated
     files = {name: Path(env.doc2path(name)) for name in sorted(env.found_docs)}
-    texts = {name: file.read_text("utf-8", "replace") for name, file in files.items()}
+    texts = {name: file.read_text("utf-8", "replace") for name, file in files.items() if file.is_file()}
     domain.model_pages = {name for name, text in texts.items() if MARK in text[:_HEAD]}
     has_pages = makes_page_for_each(app.builder)
     domain.hidden_pages = set() if has_pages else domain.model_pages

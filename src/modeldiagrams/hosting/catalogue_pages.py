@@ -164,7 +164,7 @@ def write_model_pages(wanted: Mapping[Path, str], earlier: AbstractSet[Path]) ->
     """
     names = defaultdict[Path, list[str]](list)
     for path in earlier - wanted.keys():
-        path.unlink()
+        path.unlink(missing_ok=True)  # another build may run
         names[path.parent] += []
     for path, text in sorted(wanted.items()):
         write_atomically(path, text.encode())
