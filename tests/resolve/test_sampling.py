@@ -246,3 +246,23 @@ def test_samples_of_a_file_are_checked() -> None:
         assert old in text
         with pytest.raises(GraphError, match=path):
             deserialize(text.replace(old, new, 1))
+
+
+def test_a_real_pass_that_goes_another_way_says_so_and_lends_no_values() -> None:
+    class Decides(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if type(x) is torch.Tensor:  # as a value may decide
+                x = x + 100
+                x = x.sin()
+            else:
+                x = x + 1
+            return x * 2
+
+    graph = modeldiagrams.trace(Decides(), (torch.ones(2),), sample=True)
+    assert graph.samples is not None
+    assert "/add:0" not in graph.samples.tensors
+    assert graph.samples.tensors["input:x:0"].max == 1
+    assert "ran other operations than those shown" in graph.status.notes[-1]
+    several = modeldiagrams.trace(Decides(), (torch.ones(2),), cases={"a": {}, "b": {"mode": "real"}})
+    with pytest.raises(OptionError, match="a graph of several passes has no samples"):
+        modeldiagrams.to_svg(several, values="sample")

@@ -24,6 +24,7 @@ def read_samples(graph: Graph) -> list[GivenNumbers]:
     """
     if graph.samples is None:
         why = next((note for note in graph.status.notes if note.startswith("Values were not sampled")), None)
+        why = why or ("a graph of several passes has no samples" if graph.cases else None)
         hint = why or "this graph has no samples; trace the model with `values: sample`, in Python with `sample=True`"
         raise OptionError("values", hint)
     known = graph.samples.tensors

@@ -33,6 +33,7 @@ _SIDE = 36
 _LEAST_SIDE = 4
 _BUDGET = 150_000
 """The maximum size of all pictures of a graph together, in bytes."""
+_RAN_OTHERS = "Values were sampled in a pass with real values, which ran other operations than those shown"
 _IMAGE_CHANNELS = {1, 3, 4}
 _MAKES_MAPS = ("conv", "pool", "interpolate", "upsample", "pixel_shuffle", "grid_sample")
 """In names of ops whose results are maps; maps of the same height and width are recognised afterwards."""
@@ -59,13 +60,11 @@ def add_samples(graph: Graph, trace: Trace, *, random_inputs: bool) -> Graph:
     if failure := ran.status.error:
         return _explain(graph, f"with real values, the model raised {failure.type}: {failure.message}")
     found = {value.id: sample for value, sample in sampler.samples.items()}
-    same = {
-        name: sample
-        for name, sample in found.items()
-        if name in graph.tensors and name in ran.tensors and graph.tensors[name].dtype == ran.tensors[name].dtype
-    }
+    same = {name: sample for name, sample in found.items() if _is_same(name, graph, ran)}
     if not same:
         return _explain(graph, "no tensor has values")
+    if ran.by_id.keys() != graph.by_id.keys():
+        graph = _add_note(graph, _RAN_OTHERS)
     shown = _choose_pictures(graph, same)
     left_out = sum(bool(sample.picture) for sample in same.values()) - len(shown)
     kept = {name: sample if name in shown else _without_picture(sample) for name, sample in same.items()}
@@ -77,8 +76,23 @@ def add_samples(graph: Graph, trace: Trace, *, random_inputs: bool) -> Graph:
     return msgspec.structs.replace(graph, samples=samples)
 
 
+def _is_same(tensor: str, graph: Graph, ran: Graph) -> bool:
+    """Whether a line of code makes a tensor in both passes: where values decide, ids alone may mean other ops."""
+    if tensor not in graph.tensors or tensor not in ran.tensors:
+        return False
+    specs, makers = zip(
+        *((one.tensors[tensor], one.by_id[tensor.rpartition(":")[0]]) for one in (graph, ran)), strict=True
+    )
+    sources = {getattr(maker, "source", None) for maker in makers}
+    return specs[0].dtype == specs[1].dtype and len(sources) == 1
+
+
 def _explain(graph: Graph, reason: str) -> Graph:
-    notes = (*graph.status.notes, f"Values were not sampled: {reason}")
+    return _add_note(graph, f"Values were not sampled: {reason}")
+
+
+def _add_note(graph: Graph, note: str) -> Graph:
+    notes = (*graph.status.notes, note)
     return msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, notes=notes))
 
 
